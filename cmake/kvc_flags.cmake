@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+# kvc_flags: warnings and sanitizers, linked PRIVATE by every target of ours and never exported.
+add_library(kvc_flags INTERFACE)
+target_compile_options(kvc_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+  -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough)
+if(KVC_WERROR)
+  target_compile_options(kvc_flags INTERFACE -Werror)
+endif()
+if(KVC_SANITIZE)
+  target_compile_options(kvc_flags INTERFACE -fsanitize=${KVC_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all)
+  target_link_options(kvc_flags INTERFACE -fsanitize=${KVC_SANITIZE})
+endif()

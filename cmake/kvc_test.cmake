@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+# kvc_test(<name> SOURCES a_test.cc … LIBRARIES kvc::protocol … [LABELS unit])
+#   One GoogleTest binary `<name>_test` for a layer, each case a ctest of its own.
+include(GoogleTest)
+function(kvc_test name)
+  if(NOT KVC_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  find_package(GTest REQUIRED)
+  add_executable(${name}_test ${arg_SOURCES})
+  target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/reference)
+  target_compile_definitions(${name}_test PRIVATE KVC_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name}_test PRIVATE ${arg_LIBRARIES} GTest::gmock GTest::gtest_main kvc_flags)
+  set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  gtest_discover_tests(${name}_test PROPERTIES LABELS "${arg_LABELS}" DISCOVERY_TIMEOUT 60)
+endfunction()

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the kvconform authors
+//
+// The host device: the GPU's protocol without a GPU. Buffers and events are POSIX shared memory:
+//   memory handle   "KVHOSTM1" and the shm name, with its leading '/', NUL-padded to 64 bytes
+//   event handle    "KVHOSTE1" and the shm name, the same way
+//   event object    16 bytes: u64 recorded, u64 completed, little-endian
+//   device_uuid     begins with "HOST-"
+// record: recorded += 1, and completed = that number when the stream gets there. wait: the stream
+// waits until completed >= what `recorded` was when the wait was asked for.
+// Who creates a shm object removes it: at destruction, at exit, or, if the process was killed, at
+// the next start of a process that calls sweep_dead_processes() (names hold the maker's pid).
+// An event made here stays openable for a while after its last user here is gone, as the importer
+// opens it only when the reply has reached it: the last kExportedEventsKept stay.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "kvc/device/device.h"
+
+namespace kvc {
+
+inline constexpr std::size_t kExportedEventsKept = 4096;
+
+// `name_prefix` tells whose objects these are: names are "/<prefix>-<pid>-<number>".
+std::unique_ptr<Device> create_host_device(const std::string& name_prefix);
+
+// Unlinks the shm objects of `name_prefix` whose maker lives no more. Answers how many.
+std::size_t sweep_dead_processes(const std::string& name_prefix);
+
+// An event on the host device that its owner completes by hand, to play an engine whose work is not
+// done yet: recorded = 1, completed = 0 until complete() is called.
+class ManualHostEvent {
+ public:
+  explicit ManualHostEvent(Device& host_device);
+  ~ManualHostEvent();
+  ManualHostEvent(const ManualHostEvent&) = delete;
+  ManualHostEvent& operator=(const ManualHostEvent&) = delete;
+
+  Bytes ipc_handle() const;
+  void complete();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kvc
