@@ -9,9 +9,11 @@
 // (no more shared memory, a CUDA failure) is a DeviceError exception.
 // Ownership: buffers and events are shared_ptr; work queued on a stream keeps what it uses alive.
 // Threads: a Device may be used from any thread; a Stream takes work from any thread and runs it in
-// the order of the calls, off the caller's thread.
+// the order of the calls, off the caller's thread. A stream keeps nothing of the Device alive, and
+// the Device nothing of its streams: destroy the streams first.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -20,6 +22,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kvc/device/layout.h"
@@ -52,6 +55,8 @@ class Event {
   virtual Bytes ipc_handle() const = 0;  // 64 bytes
   virtual bool complete() const = 0;     // of the last record asked for
   virtual void synchronize() const = 0;  // waits, on the calling thread, until complete()
+  // The same for at most `limit`; answers complete().
+  virtual bool synchronize_for(std::chrono::milliseconds limit) const = 0;
 };
 
 enum class CopyDirection {
@@ -73,19 +78,53 @@ struct BlockSpace {
   std::vector<std::shared_ptr<Buffer>> buffers;  // one a tensor, in the order of layout.tensors
 };
 
+// A stream's work comes in units: what one request queues. A wait can fail, because its event's
+// owner died and the stream was abandoned, or the wait took longer than the stream allows, or the
+// event's memory was taken away. So can a copy, when a buffer's memory was taken away. A failure
+// spoils the rest of its unit: copies are not made, events not completed, and host functions are
+// told. begin_unit() starts the next one, which is whole again. A request that queues wait, copy,
+// host function and record must keep other threads from queueing in between.
 class Stream {
  public:
-  virtual ~Stream() = default;  // waits for the work queued so far
+  // Gives up as abandon() does, then waits for the rest of the work.
+  virtual ~Stream() = default;
+
+  virtual void begin_unit() = 0;
   virtual void wait(std::shared_ptr<Event> event) = 0;
   virtual void record(std::shared_ptr<Event> event) = 0;
   virtual void copy(std::shared_ptr<const BlockSpace> space, std::vector<ChunkCopy> chunks) = 0;
-  // Runs on a thread of the stream, after all work queued before. Must not throw, nor call the
-  // stream.
-  virtual void host_function(std::function<void()> function) = 0;
+
+  // Runs on a thread of the stream, after all work queued before, with `completed` false when the
+  // unit has failed: what was copied in it is then not to be used. Must not throw, nor call or
+  // destroy the stream.
+  virtual void host_function(std::function<void(bool completed)> function) = 0;
+  // The same, and not run at all when the unit has failed.
+  void host_function(std::function<void()> function) {
+    host_function([function = std::move(function)](bool completed) {
+      if (completed) function();
+    });
+  }
+
+  // Waits until all work queued so far has run or was given up.
   virtual void synchronize() = 0;
+  // True when there is nothing left to do.
+  virtual bool idle() const = 0;
+  // Fails all waits, pending and to come, whose event is not complete. Returns at once. For a
+  // shutdown that must not hang on a client that died.
+  virtual void abandon() = 0;
 };
 
 enum class StreamPriority { kNormal, kHigh };
+
+struct StreamOptions {
+  StreamOptions() = default;
+  StreamOptions(StreamPriority of)  // NOLINT(google-explicit-constructor): the usual one to give
+      : priority(of) {}
+
+  StreamPriority priority = StreamPriority::kNormal;
+  // A wait that takes longer fails, so that one dead client does not hold a stream for ever.
+  std::chrono::milliseconds wait_limit = std::chrono::minutes(10);
+};
 
 class Device {
  public:
@@ -104,7 +143,7 @@ class Device {
   virtual std::shared_ptr<Buffer> create_buffer(std::size_t size_bytes) = 0;
   virtual std::shared_ptr<Event> create_event() = 0;
 
-  virtual std::unique_ptr<Stream> create_stream(StreamPriority priority) = 0;
+  virtual std::unique_ptr<Stream> create_stream(const StreamOptions& options) = 0;
 };
 
 }  // namespace kvc

@@ -10,6 +10,9 @@
 // waits until completed >= what `recorded` was when the wait was asked for.
 // Who creates a shm object removes it: at destruction, at exit, or, if the process was killed, at
 // the next start of a process that calls sweep_dead_processes() (names hold the maker's pid).
+// A peer may shrink an object that is mapped here. What is then read is zero, nothing is written,
+// and the copy or wait that met it fails (see Stream): the process is not killed by SIGBUS. For
+// that the first device installs a SIGBUS handler, which passes on what is not its own.
 // An event made here stays openable for a while after its last user here is gone, as the importer
 // opens it only when the reply has reached it: the last kExportedEventsKept stay.
 #pragma once

@@ -3,7 +3,7 @@
 //
 // Layout: where each token of each paged block lies in an engine's tensors, and where it goes in a
 // chunk object. Pure arithmetic, shared by the host device, CUDA and the referee; no memory is
-// touched here, except by copy_chunk().
+// touched here. Pure functions: any thread. What is wrong with a peer's tensors is a Result.
 //
 // Letters: NL layers, NB blocks, BS slots of a block, NH heads, HS head size. A slot holds one
 // token, or compress_ratio of them in a compressed layer group. A chunk object is, for each layer
@@ -38,6 +38,9 @@ std::string_view to_string(KvFormat format);  // "NL_X_TWO_NB_BS_NH_HS"
 // Bytes of one element of a torch dtype, or 0 for a name that we do not know.
 std::size_t dtype_size_bytes(std::string_view dtype);
 
+// torch's name for a dtype that has several: "half" is "float16". Others come back as they are.
+std::string_view canonical_dtype(std::string_view dtype);
+
 // A tensor as registered: sizes in elements, within one opened buffer.
 struct TensorDesc {
   std::string dtype;
@@ -50,8 +53,9 @@ struct TensorDesc {
 
 // tensor_desc reads shape, stride, dtype and offsets of a wire tensor, and checks that every
 // element lies within the storage (and the storage within `buffer_bytes`). Overflow is an error,
-// not a wrap.
-Result<TensorDesc> tensor_desc(const IpcTensor& tensor, std::size_t buffer_bytes);
+// not a wrap. `path` says in errors which tensor it is: "$[3]".
+Result<TensorDesc> tensor_desc(const IpcTensor& tensor, std::size_t buffer_bytes,
+                               std::string_view path = "$");
 
 // Layers that share (kv_size, heads, head_size, block_size, dtype).
 struct LayerGroup {
@@ -86,8 +90,8 @@ struct Layout {
 };
 
 // discover_layout answers the layout of a registration, or why there is none: what the real server
-// refuses is refused, and also a block size that does not divide chunk_size (there accepted, and
-// every STORE then fails).
+// refuses is refused, and also what it accepts and cannot serve: block sizes that do not divide
+// chunk_size, layers that are not like the first, empty tensors. Paths: "$[3].shape[1]".
 Result<Layout> discover_layout(std::vector<TensorDesc> tensors, EngineType engine,
                                const LayoutHints& hints, std::size_t chunk_size);
 
