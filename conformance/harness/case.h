@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -29,10 +30,16 @@ enum class Capability {
   kBlendV1,     // CB_LOOKUP_PRE_COMPUTED answers
   kBlendV2,     // CB_LOOKUP_PRE_COMPUTED_V2 answers
   kLookupHits,  // QUERY_PREFETCH_LOOKUP_HITS answers
-  kSmallCache,  // the cache is small enough to be filled by a case (--start or --cache-bytes tells)
+  kSmallCache,  // the cache is small enough to be filled by a case: context().cache_bytes() is set
+                // (--cache-gb or --start tells) and at most kSmallCacheBytesMax
   kSecurity,    // the run was started with --security
 };
+inline constexpr int kNumCapabilities = 6;
 std::string_view to_string(Capability capability);  // "host-device", "blend-v1", …
+std::optional<Capability> parse_capability(std::string_view name);
+
+// A case can fill this much in a second or two, and the real server takes no less than 1 GiB.
+inline constexpr std::uint64_t kSmallCacheBytesMax = std::uint64_t{1} << 30;
 
 class Case {
  public:

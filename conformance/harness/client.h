@@ -16,13 +16,12 @@
 #include <string>
 #include <vector>
 
+#include "conformance/harness/trace.h"
 #include "kvc/protocol/bytes.h"
 #include "kvc/protocol/codec.h"
 #include "kvc/protocol/request_type.h"
 
 namespace kvc::conformance {
-
-using Frames = std::vector<Bytes>;
 
 struct Reply {
   Frames frames;  // as received: uid, type, and the result if there is one
