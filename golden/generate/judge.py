@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the kvconform authors
+"""Judge: what the real decoder says to a frame. Never ask it about a hostile pickle: it would run it."""
+
+import re
+from typing import Any, NamedTuple
+
+import real
+from typed_json import typed
+
+_AT = re.compile(r" - at `(?:(?:key|value)` in `)?(\$[^`]*)`$")
+
+
+class Verdict(NamedTuple):
+    accepted: bool
+    row: dict  # what the line says after "hex"
+    value: Any = None
+
+
+def judge(name, frame):
+    try:
+        value = real.decode(name, frame)
+    except Exception as error:  # whatever it raises is a refusal
+        message = str(error)
+        place = _AT.search(message)
+        row = {"path": place[1] if place else "$", "error": message, "kind": type(error).__name__}
+        return Verdict(False, row)
+    emit = real.encode(name, value)
+    row = {"value": typed(value)}
+    if emit != frame:
+        row["emit"] = emit.hex()
+    return Verdict(True, row, value)
