@@ -86,6 +86,8 @@ class IntArray {
   friend bool operator==(const IntArray& a, const IntArray& b);
 
  private:
+  static IntArray owning(Bytes encoded, std::size_t size, bool all_fit_u32, bool minimal);
+
   ByteView encoded_;
   std::size_t size_ = 0;
   bool all_fit_u32_ = true;

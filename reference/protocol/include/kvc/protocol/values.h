@@ -7,8 +7,11 @@
 // matters, because encoding writes the fields in it.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -55,8 +58,11 @@ struct CBMatchResult {
 
 enum class EngineType { kVllm, kSglang, kTrtllm, kMock };
 const char* to_string(EngineType type);  // the name on the wire, "vllm"
+std::optional<EngineType> parse_engine_type(std::string_view name);
 
 enum class KvLayout { kNHD, kHND };
+const char* to_string(KvLayout layout);  // "NHD"
+std::optional<KvLayout> parse_kv_layout(std::string_view name);
 
 // LayoutHints, a map whose every field may be missing.
 struct LayoutHints {
@@ -66,7 +72,15 @@ struct LayoutHints {
   std::optional<Int> head_dim;
   std::optional<Int> inference_engine_logical_block_size;
 
-  friend bool operator==(const LayoutHints&, const LayoutHints&) = default;
+  // The order in which encoding writes the fields that are there, by their index above: the real
+  // encoder writes a dict in the order in which it was filled. Not part of the value.
+  std::array<std::uint8_t, 5> order = {0, 1, 2, 3, 4};
+
+  friend bool operator==(const LayoutHints& a, const LayoutHints& b) {
+    return a.kv_layout == b.kv_layout && a.num_kv_heads == b.num_kv_heads &&
+           a.tokens_per_block == b.tokens_per_block && a.head_dim == b.head_dim &&
+           a.inference_engine_logical_block_size == b.inference_engine_logical_block_size;
+  }
 };
 
 // torch's 8-tuple from UntypedStorage._share_cuda_().

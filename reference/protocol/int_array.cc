@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the kvconform authors
+#include "kvc/protocol/int_array.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "msgpack_int.h"
+#include "writer.h"
+
+namespace kvc {
+
+Int IntArray::Iterator::operator*() const { return load_int(at_); }
+
+IntArray::Iterator& IntArray::Iterator::operator++() {
+  at_ += kIntBytes[*at_];
+  return *this;
+}
+
+void IntArray::Iterator::read_u32(std::uint32_t* out, std::size_t count) {
+  const std::uint8_t* at = at_;
+  for (std::size_t i = 0; i < count; ++i) {
+    out[i] = static_cast<std::uint32_t>(load_int(at).bits());
+    at += kIntBytes[*at];
+  }
+  at_ = at;
+}
+
+namespace {
+
+template <class T>
+IntArray packed(std::span<const T> values, IntArray (*seal)(Bytes, std::size_t, bool)) {
+  Bytes encoded;
+  encoded.reserve(values.size() * 3);
+  Writer writer(encoded);
+  bool all_fit_u32 = true;
+  for (const T value : values) {
+    writer.write_int(Int(value));
+    all_fit_u32 = all_fit_u32 && Int(value).as_u32().has_value();
+  }
+  return seal(std::move(encoded), values.size(), all_fit_u32);
+}
+
+}  // namespace
+
+IntArray IntArray::owning(Bytes encoded, std::size_t size, bool all_fit_u32, bool minimal) {
+  IntArray array;
+  array.owner_ = std::make_shared<const Bytes>(std::move(encoded));
+  array.encoded_ = *array.owner_;
+  array.size_ = size;
+  array.all_fit_u32_ = all_fit_u32;
+  array.minimal_ = minimal;
+  return array;
+}
+
+IntArray IntArray::of(std::span<const Int> values) {
+  return packed(values, [](Bytes encoded, std::size_t size, bool all_fit_u32) {
+    return owning(std::move(encoded), size, all_fit_u32, true);
+  });
+}
+
+IntArray IntArray::of_u32(std::span<const std::uint32_t> values) {
+  return packed(values, [](Bytes encoded, std::size_t size, bool all_fit_u32) {
+    return owning(std::move(encoded), size, all_fit_u32, true);
+  });
+}
+
+IntArray IntArray::seeing(ByteView encoded, std::size_t size, bool all_fit_u32, bool minimal) {
+  IntArray array;
+  array.encoded_ = encoded;
+  array.size_ = size;
+  array.all_fit_u32_ = all_fit_u32;
+  array.minimal_ = minimal;
+  return array;
+}
+
+IntArray IntArray::own() const {
+  if (owner_ != nullptr) return *this;
+  return owning(to_bytes(encoded_), size_, all_fit_u32_, minimal_);
+}
+
+bool operator==(const IntArray& a, const IntArray& b) {
+  if (a.size_ != b.size_) return false;
+  if (a.minimal_ && b.minimal_) return std::ranges::equal(a.encoded_, b.encoded_);
+  return std::equal(a.begin(), a.end(), b.begin());
+}
+
+}  // namespace kvc
