@@ -47,6 +47,7 @@ struct TensorDesc {
   std::size_t element_size = 0;  // bytes
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> stride;
+  std::int64_t storage_offset = 0;    // of element 0 in the storage, in elements
   std::size_t base_offset_bytes = 0;  // of element 0 in the buffer
   std::size_t available_bytes = 0;    // from base_offset_bytes to the storage's end
 };
