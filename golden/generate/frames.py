@@ -14,11 +14,12 @@ from variants import all_variants, longest_forms
 # How many values of a type are varied and mutated in every way; the rest are written in
 # the shortest and the longest forms. All of them where the type is simple.
 NUM_VARIED = {
-    "IPCCacheEngineKey": 4, "KVCache": 5, "list[BlockAllocationRecord]": 4, "list[CBMatchResult]": 3, "list[int]": 8,
-    "list[tuple[int, int]]": 5, "tuple[bytes, bool]": 6,
+    "IPCCacheEngineKey": 4, "KVCache": 5, "list[BlockAllocationRecord]": 4,
+    "list[CBMatchResult]": 3, "list[int]": 8, "list[tuple[int, int]]": 5, "tuple[bytes, bool]": 6,
 }  # fmt: skip
 NUM_MUTATED = {
-    **NUM_VARIED, "KVCache": 2, "str": 12, "bytes": 8, "LayoutHints": 8, "int": 12, "int | None": 12,
+    **NUM_VARIED, "KVCache": 2, "str": 12, "bytes": 8, "LayoutHints": 8, "int": 12,
+    "int | None": 12,
 }  # fmt: skip
 ALL = 1000000
 
@@ -63,8 +64,9 @@ def sort(name):
 
 
 HOW = {
-    "accept": "frames that msgspec_decode(frame, cls) of lmcache.v1.multiprocess.mq accepts; emit is msgspec_encode of the value, where it is not the frame itself",
-    "reject": "frames that msgspec_decode(frame, cls) of lmcache.v1.multiprocess.mq refuses, with its error",
+    "accept": "frames that msgspec_decode of lmcache.v1.multiprocess.mq accepts; "
+    "emit is msgspec_encode of the value, where it is not the frame itself",
+    "reject": "frames that msgspec_decode of lmcache.v1.multiprocess.mq refuses, with its error",
 }
 # Where the real encoder's bytes are no rule for another encoder.
 EMIT = {"LayoutHints": "any map order", "KVCache": "by value"}

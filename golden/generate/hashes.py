@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the kvconform authors
-"""hashes.json: chunk hashes from the real TokenHasher, kv_rank and object keys from the real ObjectKey."""
+"""hashes.json: chunk hashes from the real TokenHasher, kv_rank and object keys from ObjectKey."""
 
 import random
 
@@ -16,7 +16,9 @@ CHUNK_SIZES = (1, 2, 3, 7, 16, 32, 64, 255, 256, 257, 512, 1024)
 def token_lists(chunk_size):
     rng = random.Random(f"kvconform tokens {chunk_size}")
     yield []
-    for n in sorted({chunk_size - 1, chunk_size, chunk_size + 1, 2 * chunk_size, 3 * chunk_size + 1}):
+    for n in sorted(
+        {chunk_size - 1, chunk_size, chunk_size + 1, 2 * chunk_size, 3 * chunk_size + 1}
+    ):
         if n <= 2049:
             yield [rng.randrange(2**32) for _ in range(n)]
     yield [0] * chunk_size
@@ -46,7 +48,17 @@ def chains():
             yield chain(hasher, tokens)
     hasher = real.TokenHasher(16)
     tokens = list(range(100, 180))
-    for start, end in ((0, 0), (0, 16), (16, 48), (32, 80), (80, 80), (0, 96), (64, 160), (48, 16), (5, 37)):
+    for start, end in (
+        (0, 0),
+        (0, 16),
+        (16, 48),
+        (32, 80),
+        (80, 80),
+        (0, 96),
+        (64, 160),
+        (48, 16),
+        (5, 37),
+    ):
         yield chain(hasher, tokens, start, end)
     for prefix in (bytes(32), hasher.none_hash, b"\xff" * 32, BLEND_PREFIX):
         yield chain(hasher, tokens, prefix=prefix)
@@ -58,16 +70,35 @@ def chains():
 def kv_ranks():
     for world in (0, 1, 2, 4, 8, 255, 256, 2**32):
         for rank in (0, 1, 7, 254, 255, 256):
-            yield {"world_size": world, "worker_id": rank, "kv_rank": typed(real.api.ObjectKey.ComputeKVRank(world, rank, world, rank))}
+            yield {
+                "world_size": world,
+                "worker_id": rank,
+                "kv_rank": typed(real.api.ObjectKey.ComputeKVRank(world, rank, world, rank)),
+            }
 
 
 def object_keys():
     hashes = [bytes(range(32)), b"\xff" * 32]
-    keys = [values.key(), values.key(world_size=4, worker_id=3), values.key(world_size=4, worker_id=None)]
-    keys += [values.key(cache_salt="user-7"), values.key(world_size=2, worker_id=None, cache_salt="é")]
-    keys += [values.key(world_size=0, worker_id=None), values.key(world_size=-1, worker_id=None), values.key(worker_id=-1)]
+    keys = [
+        values.key(),
+        values.key(world_size=4, worker_id=3),
+        values.key(world_size=4, worker_id=None),
+    ]
+    keys += [
+        values.key(cache_salt="user-7"),
+        values.key(world_size=2, worker_id=None, cache_salt="é"),
+    ]
+    keys += [
+        values.key(world_size=0, worker_id=None),
+        values.key(world_size=-1, worker_id=None),
+        values.key(worker_id=-1),
+    ]
     keys += [values.key(world_size=1, worker_id=5), values.key(world_size=300, worker_id=299)]
-    keys += [values.key(model_name="a@b"), values.key(model_name="a/b\\c"), values.key(model_name="")]
+    keys += [
+        values.key(model_name="a@b"),
+        values.key(model_name="a/b\\c"),
+        values.key(model_name=""),
+    ]
     for key in keys:
         for chosen in ([], hashes[:1], hashes):
             row = {"key": typed(key), "hashes": [h.hex() for h in chosen]}
@@ -81,7 +112,14 @@ def object_keys():
 
 def make(out):
     header = {
-        "how": "TokenHasher(chunk_size, 'blake3').compute_chunk_hashes; ObjectKey.ComputeKVRank; ipc_key_to_object_keys",
+        "how": "TokenHasher(chunk_size, 'blake3').compute_chunk_hashes; "
+        "ObjectKey.ComputeKVRank; ipc_key_to_object_keys",
         "none_hash": real.TokenHasher(256).none_hash.hex(),
     }
-    out.document("hashes.json", header, chains=list(chains()), kv_ranks=list(kv_ranks()), object_keys=list(object_keys()))
+    out.document(
+        "hashes.json",
+        header,
+        chains=list(chains()),
+        kv_ranks=list(kv_ranks()),
+        object_keys=list(object_keys()),
+    )

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the kvconform authors
-"""Judge: what the real decoder says to a frame. Never ask it about a hostile pickle: it would run it."""
+"""Judge: what the real decoder says to a frame. No hostile pickle may come here: it would run."""
 
 import re
 from typing import Any, NamedTuple

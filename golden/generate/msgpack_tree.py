@@ -18,8 +18,18 @@ class Node(NamedTuple):
 
 
 NIL = Node("nil")
-_SIGNED = {"int8": (0xD0, ">b", 8), "int16": (0xD1, ">h", 16), "int32": (0xD2, ">i", 32), "int64": (0xD3, ">q", 64)}
-_UNSIGNED = {"uint8": (0xCC, ">B", 8), "uint16": (0xCD, ">H", 16), "uint32": (0xCE, ">I", 32), "uint64": (0xCF, ">Q", 64)}
+_SIGNED = {
+    "int8": (0xD0, ">b", 8),
+    "int16": (0xD1, ">h", 16),
+    "int32": (0xD2, ">i", 32),
+    "int64": (0xD3, ">q", 64),
+}
+_UNSIGNED = {
+    "uint8": (0xCC, ">B", 8),
+    "uint16": (0xCD, ">H", 16),
+    "uint32": (0xCE, ">I", 32),
+    "uint64": (0xCF, ">Q", 64),
+}
 _LENGTHS = {  # kind: (fix form, its base, its limit), the sized forms from narrow to wide
     "str": (("fixstr", 0xA0, 32), {"str8": (0xD9, 1), "str16": (0xDA, 2), "str32": (0xDB, 4)}),
     "bin": (None, {"bin8": (0xC4, 1), "bin16": (0xC5, 2), "bin32": (0xC6, 4)}),

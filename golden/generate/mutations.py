@@ -27,10 +27,11 @@ FAMILIES = [
     ("nothing", Node("raw", b"")),
 ]
 BAD_UTF8 = [
-    ("lone continuation", "80"), ("ff", "ff"), ("overlong NUL", "c080"), ("overlong slash", "e080af"),
-    ("surrogate d800", "eda080"), ("surrogate pair", "eda080edb080"), ("above U+10FFFF", "f4908080"),
-    ("cut 2-byte", "c3"), ("cut 3-byte", "e6bc"), ("cut 4-byte", "f09fa6"), ("5-byte lead", "f888808080"),
-    ("bad after ASCII", "6162ff"), ("bad in a long str", "78" * 40 + "c3" + "78"),
+    ("lone continuation", "80"), ("ff", "ff"), ("overlong NUL", "c080"),
+    ("overlong slash", "e080af"), ("surrogate d800", "eda080"), ("surrogate pair", "eda080edb080"),
+    ("above U+10FFFF", "f4908080"), ("cut 2-byte", "c3"), ("cut 3-byte", "e6bc"),
+    ("cut 4-byte", "f09fa6"), ("5-byte lead", "f888808080"), ("bad after ASCII", "6162ff"),
+    ("bad in a long str", "78" * 40 + "c3" + "78"),
 ]  # fmt: skip
 
 
@@ -46,7 +47,10 @@ def wrong_arity(tree):
         if node.kind == "arr":
             if node.value:
                 yield "an element less", replaced(tree, path, Node("arr", node.value[:-1]))
-                yield "an element twice", replaced(tree, path, Node("arr", [*node.value, node.value[-1]]))
+                yield (
+                    "an element twice",
+                    replaced(tree, path, Node("arr", [*node.value, node.value[-1]])),
+                )
                 keyed = [(node_of(str(i)), item) for i, item in enumerate(node.value)]
                 yield "map for array", replaced(tree, path, Node("map", keyed))
             yield "nil as one more element", replaced(tree, path, Node("arr", [*node.value, NIL]))
@@ -63,7 +67,11 @@ def missing_fields(tree):
         for i, (key, value) in enumerate(node.value):
             rest = node.value[:i] + node.value[i + 1 :]
             yield "field missing", replaced(tree, path, Node("map", rest))
-            for label, odd in (("upper case", key.value.upper()), ("a space more", key.value + b" "), ("cut", key.value[:-1])):
+            for label, odd in (
+                ("upper case", key.value.upper()),
+                ("a space more", key.value + b" "),
+                ("cut", key.value[:-1]),
+            ):
                 fields = node.value[:i] + [(Node("str", odd), value)] + node.value[i + 1 :]
                 yield f"field name {label}", replaced(tree, path, Node("map", fields))
 
@@ -76,7 +84,9 @@ def lying_lengths(tree):
             continue
         n = len(node.value[1]) if node.kind == "ext" else len(node.value)
         tail = bytes([node.value[0] % 256]) if node.kind == "ext" else b""
-        lies = [("one more", n + 1), ("2^31", 2**31), ("2^32-1", 2**32 - 1)] + ([("one less", n - 1)] if n else [])
+        lies = [("one more", n + 1), ("2^31", 2**31), ("2^32-1", 2**32 - 1)] + (
+            [("one less", n - 1)] if n else []
+        )
         for label, lie in lies:
             head = bytes([code]) + lie.to_bytes(4, "big") + tail
             yield f"length lies: {label}", write(tree, lambda p, _: head if p == path else None)
@@ -95,7 +105,13 @@ def truncations(frame, step=1):
 
 
 def trailing(frame):
-    for label, more in (("00", b"\0"), ("nil", b"\xc0"), ("c1", b"\xc1"), ("itself", frame), ("cut str", b"\xd9")):
+    for label, more in (
+        ("00", b"\0"),
+        ("nil", b"\xc0"),
+        ("c1", b"\xc1"),
+        ("itself", frame),
+        ("cut str", b"\xd9"),
+    ):
         yield f"trailing {label}", frame + more
 
 

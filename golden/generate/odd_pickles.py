@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the kvconform authors
-"""Odd pickles: harmless objects of the right class that no real client sends. The real server reads
-them at decoding and fails later, if at all; a reader of a fixed shape refuses them. Either is right,
-as long as nothing runs and nothing crashes."""
+"""Odd pickles: harmless objects of the right class that no real client sends. The real server
+reads them at decoding and fails later, if at all; a reader of a fixed shape refuses them.
+Either is right, as long as nothing runs and nothing crashes."""
 
 import pickle
 
@@ -45,7 +45,10 @@ def objects():
     yield "event sync is an int", _with(wrapper(**SMALL), handle=(*torch_handle()[:7], 1))
     yield "int of 2^64", _with(wrapper(**SMALL), storage_offset=2**64)
     yield "int of 2000 bits", _with(wrapper(**SMALL), storage_offset=2**2000)
-    yield "raw handle is a bytearray", _with(raw_wrapper(**SMALL), _ipc_handle_reserved=bytearray(64))
+    yield (
+        "raw handle is a bytearray",
+        _with(raw_wrapper(**SMALL), _ipc_handle_reserved=bytearray(64)),
+    )
     yield "rank 40", wrapper(shape=(1,) * 40)
 
 
@@ -54,10 +57,22 @@ def rows():
         for protocol in (2, 4):
             data = pickle.dumps(obj, protocol)
             real.Wrapper.Deserialize(data)  # the real class does read it
-            yield {"name": f"{name}, protocol {protocol}", "hex": data.hex(), "either": "right class, wrong contents"}
+            yield {
+                "name": f"{name}, protocol {protocol}",
+                "hex": data.hex(),
+                "either": "right class, wrong contents",
+            }
     for protocol in (0, 1):
         data = pickle.dumps(wrapper(**SMALL), protocol)
         real.Wrapper.Deserialize(data)
-        yield {"name": f"protocol {protocol}", "hex": data.hex(), "either": "a protocol that no client uses"}
+        yield {
+            "name": f"protocol {protocol}",
+            "hex": data.hex(),
+            "either": "a protocol that no client uses",
+        }
     data = pickle.dumps(wrapper(**SMALL))
-    yield {"name": "a tail after STOP", "hex": (data + b"tail").hex(), "either": "pickle.loads ignores what follows STOP"}
+    yield {
+        "name": "a tail after STOP",
+        "hex": (data + b"tail").hex(),
+        "either": "pickle.loads ignores what follows STOP",
+    }

@@ -9,6 +9,10 @@ MODULE = "lmcache.v1.multiprocess.custom_types"
 PROTO4, STOP = p.PROTO + b"\x04", p.STOP
 
 
+def program(*instructions):
+    return PROTO4 + b"".join(instructions) + STOP
+
+
 def text(value):
     data = value.encode()
     return p.SHORT_BINUNICODE + bytes([len(data)]) + data
@@ -45,6 +49,15 @@ NEW_WRAPPER = WRAPPER + p.EMPTY_TUPLE + p.NEWOBJ
 
 def wrapper(handle=p.NONE, dtype=global_("torch", "uint8"), shape=p.EMPTY_TUPLE, extra=b""):
     """A whole wrapper, with parts of it given as instructions."""
-    fields = text("handle") + handle + text("dtype") + dtype + text("shape") + shape + text("stride") + p.EMPTY_TUPLE
+    fields = (
+        text("handle")
+        + handle
+        + text("dtype")
+        + dtype
+        + text("shape")
+        + shape
+        + text("stride")
+        + p.EMPTY_TUPLE
+    )
     fields += text("storage_offset") + p.BININT1 + b"\0" + text("device_uuid") + text("GPU") + extra
     return PROTO4 + NEW_WRAPPER + p.EMPTY_DICT + p.MARK + fields + p.SETITEMS + p.BUILD + STOP

@@ -11,12 +11,12 @@ import hostile
 import odd_pickles
 import real
 from typed_json import typed
-from wrappers import UUID, handle_64, handle_66, raw_wrapper, torch_handle, wrapper
+from wrappers import handle_64, handle_66, raw_wrapper, torch_handle, wrapper
 
 DTYPES = [
     "float16", "bfloat16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64", "bool",
-    "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "uint16", "uint32", "uint64",
-    "float4_e2m1fn_x2",
+    "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu",
+    "uint16", "uint32", "uint64", "float4_e2m1fn_x2",
 ]  # fmt: skip
 SMALL = {"shape": (2, 8), "stride": (8, 1)}
 
@@ -37,13 +37,44 @@ def wrappers():
     yield "type e", wrapper(torch_handle(memory=handle_66(1, b"e")), **SMALL)
     yield "type e, long", wrapper(torch_handle(memory=b"\x01e" + bytes(300)), **SMALL)
     yield "version 4", wrapper(torch_handle(memory=handle_66(4)), **SMALL)
-    yield "host device", wrapper(torch_handle(memory=b"\x01cKVHOSTM1" + b"/kvc-golden".ljust(56, b"\0")), uuid="HOST-0", **SMALL)
+    yield (
+        "host device",
+        wrapper(
+            torch_handle(memory=b"\x01cKVHOSTM1" + b"/kvc-golden".ljust(56, b"\0")),
+            uuid="HOST-0",
+            **SMALL,
+        ),
+    )
     yield "no event sync", wrapper(torch_handle(event_sync=False), **SMALL)
-    yield "offsets", wrapper(torch_handle(device=7, size=2**33, offset=2**40 + 512), storage_offset=2**31, **SMALL)
-    yield "int borders", wrapper(torch_handle(device=255, size=256, offset=65535), storage_offset=65536, shape=(255, 256, 65535), stride=(2**31 - 1, 2**31, 2**32))
-    yield "negative and huge ints", wrapper(torch_handle(device=-1, size=2**63 - 1, offset=-(2**31)), storage_offset=-(2**31) - 1, shape=(-1, 2**63), stride=(2**64 - 1, -(2**63)))
+    yield (
+        "offsets",
+        wrapper(
+            torch_handle(device=7, size=2**33, offset=2**40 + 512), storage_offset=2**31, **SMALL
+        ),
+    )
+    yield (
+        "int borders",
+        wrapper(
+            torch_handle(device=255, size=256, offset=65535),
+            storage_offset=65536,
+            shape=(255, 256, 65535),
+            stride=(2**31 - 1, 2**31, 2**32),
+        ),
+    )
+    yield (
+        "negative and huge ints",
+        wrapper(
+            torch_handle(device=-1, size=2**63 - 1, offset=-(2**31)),
+            storage_offset=-(2**31) - 1,
+            shape=(-1, 2**63),
+            stride=(2**64 - 1, -(2**63)),
+        ),
+    )
     yield "empty bytes", wrapper((0, b"", 0, 0, b"", 0, b"", False), **SMALL)
-    yield "bytes of 255 and 256", wrapper((0, bytes(255), 0, 0, bytes(256), 0, b"\xff" * 64, False), **SMALL)
+    yield (
+        "bytes of 255 and 256",
+        wrapper((0, bytes(255), 0, 0, bytes(256), 0, b"\xff" * 64, False), **SMALL),
+    )
     yield "shared parts", shared_parts()
     yield "uuid of 256 characters", wrapper(uuid="GPU-" + "x" * 252, **SMALL)
     yield "uuid with é and 🦊", wrapper(uuid="GPU-é🦊", **SMALL)
@@ -55,7 +86,10 @@ def wrappers():
     yield "raw", raw_wrapper()
     yield "raw, nbytes 2^40", raw_wrapper(nbytes=2**40, **SMALL)
     yield "raw, offset", raw_wrapper(storage_offset=4096, **SMALL)
-    yield "raw, host device", raw_wrapper(b"KVHOSTM1" + b"/kvc-golden".ljust(56, b"\0"), uuid="HOST-0", **SMALL)
+    yield (
+        "raw, host device",
+        raw_wrapper(b"KVHOSTM1" + b"/kvc-golden".ljust(56, b"\0"), uuid="HOST-0", **SMALL),
+    )
     yield "raw, uint8", raw_wrapper(dtype="uint8", **SMALL)
 
 
@@ -81,7 +115,9 @@ PICKLERS = [("", pickle.dumps), (", python", by_python), (", no memo", fast)]
 def good_rows():
     seen = set()
     for name, obj in wrappers():
-        few = name.startswith("dtype") or name.startswith("rank")  # the protocols do not differ in these
+        few = name.startswith("dtype") or name.startswith(
+            "rank"
+        )  # the protocols do not differ in these
         for protocol in (2, 4) if few else (2, 3, 4, 5):
             for how, dump in [("", pickle.dumps)] if few else PICKLERS:
                 data = dump(obj, protocol)
@@ -90,14 +126,19 @@ def good_rows():
                 seen.add(data)
                 loaded = real.Wrapper.Deserialize(data)
                 assert type(loaded) is type(obj) and vars(loaded) == vars(obj), name
-                yield {"name": f"{name}, protocol {protocol}{how}", "hex": data.hex(), "value": typed(loaded)}
+                yield {
+                    "name": f"{name}, protocol {protocol}{how}",
+                    "hex": data.hex(),
+                    "value": typed(loaded),
+                }
 
 
 def make(out):
     good, bad = list(good_rows()), [*odd_pickles.rows(), *hostile.rows()]
     header = {
         "count": len(good) + len(bad),
-        "how": "value: written by pickle.dumps and pickle._Pickler, read by CudaIPCWrapper.Deserialize; refuse: assembled, never loaded; "
+        "how": "value: written by pickle.dumps and pickle._Pickler, read by the real class; "
+        "refuse: assembled, never loaded; "
         "either: the real class reads it, a careful reader may refuse it",
     }
     out.lines("pickles.jsonl", header, good + bad)

@@ -19,10 +19,14 @@ class Maker:
     def int(self):
         if self.random.random() < 0.5:
             return self.random.choice(values.INTS)
-        return self.random.randrange(-(2 ** self.random.randrange(1, 64)), 2 ** self.random.randrange(1, 65))
+        return self.random.randrange(
+            -(2 ** self.random.randrange(1, 64)), 2 ** self.random.randrange(1, 65)
+        )
 
     def str(self):
-        return "".join(self.random.choice("abc-_.é漢🦊\0 ") for _ in range(self.random.randrange(6)))
+        return "".join(
+            self.random.choice("abc-_.é漢🦊\0 ") for _ in range(self.random.randrange(6))
+        )
 
     def bytes(self):
         return self.random.randbytes(self.random.randrange(8))
@@ -33,7 +37,16 @@ class Maker:
     def key(self):
         worker = self.random.choice([None, self.int()])
         salt = self.str().replace("\0", "")
-        return values.key(self.str(), self.int(), worker, self.list(self.int), self.int(), self.int(), self.str(), salt)
+        return values.key(
+            self.str(),
+            self.int(),
+            worker,
+            self.list(self.int),
+            self.int(),
+            self.int(),
+            self.str(),
+            salt,
+        )
 
     def record(self):
         return values.record(self.str(), self.list(self.int), self.list(self.int))
@@ -44,7 +57,10 @@ class Maker:
     def hints(self):
         names = list(values.real.LayoutHints.__annotations__)
         chosen = self.random.sample(names, self.random.randrange(len(names) + 1))
-        return {n: self.random.choice(["NHD", "HND"]) if n == "kv_layout" else self.int() for n in chosen}
+        return {
+            n: self.random.choice(["NHD", "HND"]) if n == "kv_layout" else self.int()
+            for n in chosen
+        }
 
     def value(self, name):
         return {
@@ -84,7 +100,7 @@ class Maker:
             tree, label = replaced(tree, path, other), f"random, {family}"
         frame = write(tree, lambda p, n: self.random.choice(forms(n)))
         if self.random.random() < 0.05:
-            frame, label = frame[: self.random.randrange(len(frame))], "random, truncated"
+            frame, label = frame[: self.random.randrange(len(frame) + 1)], "random, truncated"
         return label, frame
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the kvconform authors
-"""The real LMCache: the one place where it is imported. Everything golden is asked of these objects."""
+"""The real LMCache: the one place where it is imported. All of golden is asked of these objects."""
 
 import logging
 import sys
@@ -9,7 +9,9 @@ from importlib.metadata import version
 RELEASE = "0.4.5"
 
 if version("lmcache") != RELEASE:
-    sys.exit(f"golden data of {RELEASE} need lmcache=={RELEASE}, this python has {version('lmcache')}")
+    sys.exit(
+        f"golden data of {RELEASE} need lmcache=={RELEASE}, this python has {version('lmcache')}"
+    )
 logging.disable(logging.CRITICAL)
 
 import lmcache  # noqa: E402,F401
@@ -17,7 +19,7 @@ import torch  # noqa: E402
 from lmcache.utils import EngineType  # noqa: E402
 from lmcache.v1.distributed import api  # noqa: E402,F401
 from lmcache.v1.gpu_connector.utils import LayoutHints  # noqa: E402
-from lmcache.v1.multiprocess import custom_types, mq, protocol, protocols  # noqa: E402
+from lmcache.v1.multiprocess import custom_types, mq, protocol, protocols  # noqa: E402,F401
 from lmcache.v1.multiprocess.token_hasher import TokenHasher  # noqa: E402,F401
 
 Key = custom_types.IPCCacheEngineKey

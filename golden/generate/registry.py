@@ -38,5 +38,8 @@ def modules():
 
 
 def make(out):
-    header = {"how": "RequestType, _PROTOCOL_MODULES and initialize_protocols() of lmcache.v1.multiprocess.protocols"}
+    header = {
+        "how": "RequestType, _PROTOCOL_MODULES and initialize_protocols() "
+        "of lmcache.v1.multiprocess.protocols"
+    }
     out.document("registry.json", header, definitions=dump(), modules=modules())

@@ -6,7 +6,7 @@ code and class). Each is a (label, tree or bytes)."""
 import pickle
 
 import values
-from msgpack_tree import Node, node_of, replaced, write
+from msgpack_tree import Node, node_of
 from variants import deep_unknown_field
 from wrappers import wrapper
 
@@ -23,7 +23,14 @@ def one_byte_frames(name):
 
 def salts():
     for char in "@/\\\x00":
-        for text in (char, char + "s", "s" + char, "s" + char + "s", "é" * 127 + char, "x" * 130 + char):
+        for text in (
+            char,
+            char + "s",
+            "s" + char,
+            "s" + char + "s",
+            "é" * 127 + char,
+            "x" * 130 + char,
+        ):
             yield "forbidden character", text
     for char in ("x", "é", "漢", "🦊"):
         for n in (126, 127, 128, 129, 130, 255, 256, 600):
@@ -40,7 +47,10 @@ def key_frames():
         field = (node_of("cache_salt"), Node("str", salt.encode()))
         yield label, Node("map", [*tree.value[:-1], field])
     for label, salt in list(salts())[:24:6]:  # the first salt is bad, the last one good
-        yield f"{label}, repeated", Node("map", [(node_of("cache_salt"), node_of(salt)), *tree.value])
+        yield (
+            f"{label}, repeated",
+            Node("map", [(node_of("cache_salt"), node_of(salt)), *tree.value]),
+        )
     yield f"unknown field {DEEP} deep", deep_unknown_field(tree, DEEP)
     yield f"unknown field {TOO_DEEP} deep", deep_unknown_field(tree, TOO_DEEP)
 
@@ -54,7 +64,16 @@ def hint_frames():
 
 def engine_frames():
     for text in ("vllm", "sglang", "trtllm", "mock"):
-        for other in (text.upper(), text.title(), text + " ", " " + text, text[:-1], text + "x", text + "\0", f"EngineType.{text.upper()}"):
+        for other in (
+            text.upper(),
+            text.title(),
+            text + " ",
+            " " + text,
+            text[:-1],
+            text + "x",
+            text + "\0",
+            f"EngineType.{text.upper()}",
+        ):
             yield "no such engine", node_of(other)
     for other in ("", "tensorrt", "tgi", "x" * 300):
         yield "no such engine", node_of(other)
@@ -64,10 +83,27 @@ def cache_frames():
     good = pickle.dumps(wrapper(shape=(2, 8)))
     for code in (0, 2, 3, 127, -1, -2, -128):
         yield f"ext code {code}", Node("arr", [Node("ext", (code, good))])
-    strangers = [None, True, 7, 2**70, 1.5, "str", b"bytes", (), [], {}, [wrapper(shape=(1,))], values.key(), type(wrapper())]
+    strangers = [
+        None,
+        True,
+        7,
+        2**70,
+        1.5,
+        "str",
+        b"bytes",
+        (),
+        [],
+        {},
+        [wrapper(shape=(1,))],
+        values.key(),
+        type(wrapper()),
+    ]
     for protocol in (0, 2, 4, 5):
         for stranger in strangers:
-            yield f"pickle of a {type(stranger).__name__}", Node("arr", [Node("ext", (1, pickle.dumps(stranger, protocol)))])
+            yield (
+                f"pickle of a {type(stranger).__name__}",
+                Node("arr", [Node("ext", (1, pickle.dumps(stranger, protocol)))]),
+            )
     for offset in range(0, len(good), 7):
         yield "pickle truncated", Node("arr", [Node("ext", (1, good[:offset]))])
     yield "pickle with a tail", Node("arr", [Node("ext", (1, good + b"tail"))])

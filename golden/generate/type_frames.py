@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the kvconform authors
-"""type_frames.jsonl: what the real decoder makes of the frame that names the request's type. A frame
-that it refuses kills the server of 0.4.5; a server that conforms answers nothing and lives."""
+"""type_frames.jsonl: what the real decoder makes of the frame that names the type. A frame that it
+refuses kills the server of 0.4.5; a server that conforms answers nothing and lives."""
 
 import real
 import values
@@ -20,7 +20,12 @@ def candidates():
     yield from one_byte_frames("type")
     for member in real.RequestType:
         tree = node_of(member.value)
-        for text in (member.name, member.name.lower(), f"RequestType.{member.name}", str(member.value)):
+        for text in (
+            member.name,
+            member.name.lower(),
+            f"RequestType.{member.name}",
+            str(member.value),
+        ):
             yield "name", write(node_of(text))
         yield "float", write(Node("f64", float(member.value)))
         yield "float", write(Node("f32", float(member.value)))
@@ -50,13 +55,27 @@ def rows():
         except Exception as error:
             message = str(error)
             place = _AT.search(message)
-            yield {"hex": frame.hex(), "path": place[1] if place else "$", "error": message, "kind": type(error).__name__, "mutation": label}
+            yield {
+                "hex": frame.hex(),
+                "path": place[1] if place else "$",
+                "error": message,
+                "kind": type(error).__name__,
+                "mutation": label,
+            }
         else:
-            yield {"hex": frame.hex(), "number": member.value, "name": member.name, "encoding": label}
+            yield {
+                "hex": frame.hex(),
+                "number": member.value,
+                "name": member.name,
+                "encoding": label,
+            }
 
 
 def make(out):
     made = list(rows())
-    header = {"count": len(made), "how": "msgspec_decode(frame, cls=RequestType): number and name, or the error"}
+    header = {
+        "count": len(made),
+        "how": "msgspec_decode(frame, cls=RequestType): number and name, or the error",
+    }
     out.lines("type_frames.jsonl", header, made)
     return len(made)

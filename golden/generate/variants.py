@@ -23,6 +23,8 @@ UNKNOWN_VALUES = [
     ("map with array key", Node("map", [(Node("arr", []), NIL)])),
     ("ext 5", Node("ext", (5, b"\x01"))),
     ("timestamp", Node("ext", (-1, bytes(4)))),
+    ("timestamp of 3 bytes", Node("ext", (-1, bytes(3)))),
+    ("byte c1", Node("raw", b"\xc1")),
 ]
 
 
@@ -49,7 +51,9 @@ def map_orders(tree):
         else:
             n = len(fields)
             orders = [fields[::-1]] + [fields[i:] + fields[:i] for i in range(1, n)]
-            orders += [fields[:i] + [fields[i + 1], fields[i]] + fields[i + 2 :] for i in range(n - 1)]
+            orders += [
+                fields[:i] + [fields[i + 1], fields[i]] + fields[i + 2 :] for i in range(n - 1)
+            ]
         for order in orders:
             if list(order) != fields:
                 yield "map order", replaced(tree, path, Node("map", list(order)))
@@ -64,7 +68,11 @@ def unknown_fields(tree):
             for at in sorted({0, n // 2, n}):
                 fields = node.value[:at] + [(node_of("zz"), value)] + node.value[at:]
                 yield f"unknown field: {label}", replaced(tree, path, Node("map", fields))
-        odd_keys = [("", node_of("")), ("bad UTF-8", Node("str", b"\xff\xfe")), ("long", node_of("k" * 300))]
+        odd_keys = [
+            ("", node_of("")),
+            ("bad UTF-8", Node("str", b"\xff\xfe")),
+            ("long", node_of("k" * 300)),
+        ]
         odd_keys += [("case", Node("str", node.value[0][0].value.upper()))] if n else []
         odd_keys += [("NUL", Node("str", node.value[0][0].value + b"\0"))] if n else []
         for label, odd in odd_keys:
@@ -80,7 +88,12 @@ def deep_unknown_field(tree, depth):
 
 def _another(node):
     """A different value of the same family."""
-    other = {"int": node_of(99), "str": node_of("other"), "bin": node_of(b"other"), "arr": Node("arr", [])}
+    other = {
+        "int": node_of(99),
+        "str": node_of("other"),
+        "bin": node_of(b"other"),
+        "arr": Node("arr", []),
+    }
     return other.get(node.kind, node)
 
 
@@ -90,10 +103,22 @@ def repeated_fields(tree):
             continue
         for key, value in node.value:
             again = _another(value)
-            yield "field repeated, the last wins", replaced(tree, path, Node("map", [(key, again), *node.value]))
-            yield "field repeated, the last wins", replaced(tree, path, Node("map", [*node.value, (key, again)]))
-            yield "field repeated, first nil", replaced(tree, path, Node("map", [(key, NIL), *node.value]))
-            yield "field repeated, last nil", replaced(tree, path, Node("map", [*node.value, (key, NIL)]))
+            yield (
+                "field repeated, the last wins",
+                replaced(tree, path, Node("map", [(key, again), *node.value])),
+            )
+            yield (
+                "field repeated, the last wins",
+                replaced(tree, path, Node("map", [*node.value, (key, again)])),
+            )
+            yield (
+                "field repeated, first nil",
+                replaced(tree, path, Node("map", [(key, NIL), *node.value])),
+            )
+            yield (
+                "field repeated, last nil",
+                replaced(tree, path, Node("map", [*node.value, (key, NIL)])),
+            )
 
 
 def all_variants(tree):

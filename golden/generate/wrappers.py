@@ -31,7 +31,9 @@ def strides(shape):
     return tuple(reversed(out))
 
 
-def wrapper(handle=None, dtype="bfloat16", shape=(2, 4, 16, 2, 8), stride=None, storage_offset=0, uuid=UUID):
+def wrapper(
+    handle=None, dtype="bfloat16", shape=(2, 4, 16, 2, 8), stride=None, storage_offset=0, uuid=UUID
+):
     made = real.Wrapper.__new__(real.Wrapper)
     made.handle = torch_handle() if handle is None else handle
     made.dtype = getattr(real.torch, dtype)
@@ -42,7 +44,15 @@ def wrapper(handle=None, dtype="bfloat16", shape=(2, 4, 16, 2, 8), stride=None, 
     return made
 
 
-def raw_wrapper(memory=None, nbytes=1 << 20, dtype="bfloat16", shape=(64, 2, 2, 256), stride=None, storage_offset=0, uuid=UUID):
+def raw_wrapper(
+    memory=None,
+    nbytes=1 << 20,
+    dtype="bfloat16",
+    shape=(64, 2, 2, 256),
+    stride=None,
+    storage_offset=0,
+    uuid=UUID,
+):
     made = real.RawWrapper.__new__(real.RawWrapper)
     made._ipc_handle_reserved = handle_64() if memory is None else memory
     made._nbytes = nbytes
