@@ -114,6 +114,18 @@ bool PickleMachine::take_line(std::string_view& out) {
   return true;
 }
 
+// Frames tell a reader how much to fetch at once. They hold whole opcodes and do not nest.
+bool PickleMachine::open_frame() {
+  std::size_t size = 0;
+  if (frame_end_ != nullptr) return fail(Errc::kMalformed, "a frame within a frame");
+  if (!take_size(8, size)) return false;
+  if (size > static_cast<std::size_t>(end_ - at_)) {
+    return fail(Errc::kTruncated, "a frame ends behind the pickle");
+  }
+  frame_end_ = at_ + size;
+  return true;
+}
+
 bool PickleMachine::push(std::size_t index) {
   if (stack_.size() == limits::kPickleStackMax) {
     return fail(Errc::kLimit, "the pickle needs a deeper stack than any wrapper does");
@@ -319,9 +331,7 @@ bool PickleMachine::step(std::uint8_t opcode) {
   std::vector<std::size_t> items;
   switch (opcode) {
     case kOpFrame:
-      if (!take_size(8, number)) return false;
-      return number <= static_cast<std::size_t>(end_ - at_) ||
-             fail(Errc::kTruncated, "a frame ends behind the pickle");
+      return open_frame();
     case kOpNone:
       return push_new({.kind = Kind::kNone});
     case kOpNewTrue:
@@ -412,14 +422,16 @@ Result<std::size_t> PickleMachine::run() {
   }
   while (true) {
     ByteView opcode;
+    if (frame_end_ == at_) frame_end_ = nullptr;
     if (!take(1, opcode)) return error_;
+    if (opcode[0] != kOpStop && !step(opcode[0])) return error_;
+    if (frame_end_ != nullptr && at_ > frame_end_) {
+      fail(Errc::kMalformed, "a frame ends inside an opcode");
+      return error_;
+    }
     if (opcode[0] == kOpStop) break;
-    if (!step(opcode[0])) return error_;
   }
-  if (at_ != end_) {
-    fail(Errc::kTrailingBytes, std::to_string(end_ - at_) + " bytes after the end of the pickle");
-    return error_;
-  }
+  // What follows STOP is nobody's: pickle.loads leaves it unread, and so do we.
   std::size_t top = 0;
   if (!pop(top)) return error_;
   if (!stack_.empty()) {

@@ -66,6 +66,7 @@ class PickleMachine {
   bool take(std::size_t num_bytes, ByteView& out);
   bool take_size(std::size_t num_bytes, std::size_t& out);
   bool take_line(std::string_view& out);
+  bool open_frame();
   bool push(std::size_t index);
   bool push_new(PickleObject object);
   bool push_number(std::size_t num_bytes, bool is_signed);
@@ -88,6 +89,7 @@ class PickleMachine {
   const std::uint8_t* begin_;
   const std::uint8_t* at_;
   const std::uint8_t* end_;
+  const std::uint8_t* frame_end_ = nullptr;  // of the frame around at_; null outside of one
   std::vector<PickleObject> objects_;
   std::vector<std::size_t> stack_;  // indices of objects, or kMark
   std::vector<std::optional<std::size_t>> memo_;

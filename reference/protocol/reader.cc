@@ -121,16 +121,14 @@ bool Reader::read_array(const Path& path, std::size_t& num_elements) {
   if (at_ == end_ || lead_of(*at_).family != Family::kArray) return wrong_kind(path, "array");
   const Lead lead = lead_of(*at_++);
   num_elements = lead.count;
-  if (!take_length(path, lead.length_bytes, num_elements)) return false;
-  return num_elements <= left() || truncated(path);  // an element has a byte at least
+  return take_length(path, lead.length_bytes, num_elements);
 }
 
 bool Reader::read_map(const Path& path, std::size_t& num_pairs) {
   if (at_ == end_ || lead_of(*at_).family != Family::kObject) return wrong_kind(path, "object");
   const Lead lead = lead_of(*at_++);
   num_pairs = lead.count;
-  if (!take_length(path, lead.length_bytes, num_pairs)) return false;
-  return num_pairs <= left() / 2 || truncated(path);
+  return take_length(path, lead.length_bytes, num_pairs);
 }
 
 bool Reader::read_tuple(const Path& path, std::size_t num_elements) {

@@ -37,8 +37,7 @@ class Reader {
   // An IntArray that sees the frame.
   bool read_int_array(const Path& path, IntArray& out);
 
-  // The header of an array or map. A count for which the frame has too few bytes is refused here,
-  // so a caller may reserve it.
+  // The header of an array or map. The count is a claim of the peer's: reserve nothing for it.
   bool read_array(const Path& path, std::size_t& num_elements);
   bool read_map(const Path& path, std::size_t& num_pairs);
 

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the kvconform authors
+//
+// All of golden/0.4.5 through the codec: what the real decoder accepted and refused, with the
+// values it saw, the bytes its encoder wrote, and the places it named.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "kvc/protocol/codec.h"
+#include "kvc/protocol/envelope.h"
+#include "kvc/protocol/pickle.h"
+#include "kvc/protocol/registry_check.h"
+#include "kvc/protocol/typed_json.h"
+
+namespace kvc {
+namespace {
+
+const std::string kFolder = KVC_SOURCE_DIR "/golden/0.4.5/";
+
+// A .jsonl file of golden/: its header, and its lines.
+struct GoldenFile {
+  Json header;
+  std::vector<Json> lines;
+};
+
+GoldenFile read_golden(const std::string& name) {
+  std::ifstream file(kFolder + name);
+  EXPECT_TRUE(file.is_open()) << name;
+  GoldenFile golden;
+  std::string text;
+  std::getline(file, text);
+  golden.header = Json::parse(text);
+  while (std::getline(file, text)) golden.lines.push_back(Json::parse(text));
+  EXPECT_EQ(golden.lines.size(), golden.header["count"].get<std::size_t>()) << name;
+  return golden;
+}
+
+Bytes bytes_of(const Json& hex) { return from_hex(hex.get<std::string>()).value(); }
+
+// The bytes that the real encoder wrote for an accepted frame's value. A Key that was decoded
+// without cache_salt is a special case: the real object then has only its class's default, which
+// the real encoder does not write. No client sends that (its keys are constructed), and we always
+// write it.
+std::string emit_of(const Json& line, const Value& value) {
+  std::string emit = (line.contains("emit") ? line["emit"] : line["hex"]).get<std::string>();
+  if (std::holds_alternative<Key>(value) && emit.starts_with("87")) {
+    emit = "88" + emit.substr(2) + "aa" + to_hex(as_bytes("cache_salt")) + "a0";
+  }
+  return emit;
+}
+
+class GoldenFrames : public testing::TestWithParam<const char*> {
+ protected:
+  static WireType type_in(const GoldenFile& golden) {
+    return parse_wire_type(golden.header["type"].get<std::string>()).value();
+  }
+};
+
+TEST_P(GoldenFrames, DecodeToTheirValues) {
+  const GoldenFile golden = read_golden("accept/" + std::string(GetParam()) + ".jsonl");
+  for (const Json& line : golden.lines) {
+    const Bytes frame = bytes_of(line["hex"]);
+    const Result<Value> value = decode_value(type_in(golden), frame);
+    ASSERT_TRUE(value.ok()) << line["encoding"] << " " << line["hex"] << "\n"
+                            << value.error().text();
+    EXPECT_EQ(to_typed_json(*value), line["value"]) << line["encoding"] << " " << line["hex"];
+    EXPECT_EQ(type_of(*value), type_in(golden));
+  }
+}
+
+TEST_P(GoldenFrames, AreWhatEncodingWrites) {
+  const GoldenFile golden = read_golden("accept/" + std::string(GetParam()) + ".jsonl");
+  // A pickle's bytes depend on what the sender's pickler shared: only its values are a rule.
+  const bool by_value = golden.header.value("emit", "") == "by value";
+  for (const Json& line : golden.lines) {
+    const Result<Value> value = from_typed_json(type_in(golden), line["value"]);
+    ASSERT_TRUE(value.ok()) << line["value"] << "\n" << value.error().text();
+    const Bytes bytes = encode_value(*value);
+    if (by_value) {
+      const Result<Value> again = decode_value(type_in(golden), bytes);
+      ASSERT_TRUE(again.ok()) << again.error().text();
+      EXPECT_EQ(*again, *value);
+    } else {
+      EXPECT_EQ(to_hex(bytes), emit_of(line, *value)) << line["encoding"];
+    }
+  }
+}
+
+TEST_P(GoldenFrames, EncodeTheSameAfterDecoding) {
+  const GoldenFile golden = read_golden("accept/" + std::string(GetParam()) + ".jsonl");
+  if (golden.header.value("emit", "") == "by value") GTEST_SKIP() << "pickles differ by value only";
+  for (const Json& line : golden.lines) {
+    const Bytes frame = bytes_of(line["hex"]);
+    const Result<Value> value = decode_value(type_in(golden), frame);
+    ASSERT_TRUE(value.ok()) << value.error().text();
+    EXPECT_EQ(to_hex(encode_value(*value)), emit_of(line, *value))
+        << line["encoding"] << " " << line["hex"];
+  }
+}
+
+TEST_P(GoldenFrames, AreRefusedAtTheSamePlace) {
+  const GoldenFile golden = read_golden("reject/" + std::string(GetParam()) + ".jsonl");
+  for (const Json& line : golden.lines) {
+    const Bytes frame = bytes_of(line["hex"]);
+    const Result<Value> value = decode_value(type_in(golden), frame);
+    ASSERT_FALSE(value.ok()) << line["mutation"] << " " << line["hex"] << " " << line["error"]
+                             << "\n"
+                             << describe(*value);
+    EXPECT_TRUE(value.error().path.starts_with('$') || value.error().path.starts_with("key in $"))
+        << value.error().path;
+    if (line["kind"] != "ValidationError") continue;  // the real decoder names no place
+    const std::string words = line["error"].get<std::string>();
+    std::string path = value.error().path;
+    if (path.starts_with("key in ")) path = path.substr(7);
+    if (words.starts_with("cache_salt ")) {  // its class checks it, and knows no path
+      EXPECT_EQ(path, "$.cache_salt");
+      continue;
+    }
+    if (words.starts_with("Invalid MessagePack timestamp")) continue;  // an Ext that we never open
+    EXPECT_EQ(path, line["path"]) << line["mutation"] << " " << line["hex"] << " " << words << "\n"
+                                  << value.error().text();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GoldenFrames,
+                         testing::Values("block_allocation_records", "bool", "bytes",
+                                         "cb_match_results", "engine_type", "int", "int_list",
+                                         "key", "kv_cache", "layout_hints", "none", "optional_int",
+                                         "ranges", "str", "transfer_result"),
+                         [](const auto& suite) { return std::string(suite.param); });
+
+TEST(GoldenTypeFrames, NameTheirRequestType) {
+  for (const Json& line : read_golden("type_frames.jsonl").lines) {
+    const Bytes frame = bytes_of(line["hex"]);
+    const Result<const Definition*> row = decode_type_frame(registry_0_4_5(), frame);
+    ASSERT_EQ(row.ok(), line.contains("number")) << line;
+    if (row.ok()) {
+      EXPECT_EQ((*row)->number, line["number"].get<int>());
+      EXPECT_EQ(to_string((*row)->type), line["name"].get<std::string>());
+    }
+  }
+}
+
+TEST(GoldenPickles, AreReadOrRefused) {
+  for (const Json& line : read_golden("pickles.jsonl").lines) {
+    const Bytes pickle = bytes_of(line["hex"]);
+    const Result<IpcTensor> tensor = read_pickle(pickle);
+    if (line.contains("value")) {
+      ASSERT_TRUE(tensor.ok()) << line["name"] << "\n" << tensor.error().text();
+      EXPECT_EQ(to_typed_json(*tensor), line["value"]) << line["name"];
+    } else if (line.contains("refuse")) {
+      EXPECT_FALSE(tensor.ok()) << line["name"] << ": " << line["refuse"];
+    } else {
+      EXPECT_TRUE(line.contains("either"));  // not crashing is all that is asked
+    }
+  }
+}
+
+TEST(GoldenPickles, AreWhatWritePickleWrites) {
+  std::size_t num_equal = 0;
+  for (const Json& line : read_golden("pickles.jsonl").lines) {
+    if (!line.contains("value")) continue;
+    const Bytes pickle = bytes_of(line["hex"]);
+    const Result<IpcTensor> tensor = read_pickle(pickle);
+    ASSERT_TRUE(tensor.ok()) << tensor.error().text();
+    const Bytes written = write_pickle(*tensor);
+    num_equal += written == pickle;
+    const Result<IpcTensor> again = read_pickle(written);
+    ASSERT_TRUE(again.ok()) << line["name"] << "\n" << again.error().text();
+    EXPECT_EQ(*again, *tensor) << line["name"];
+  }
+  EXPECT_GE(num_equal, 20U);  // those of CPython's C pickler, in protocol 4
+}
+
+std::vector<std::string> strings_of(const Json& json) {
+  return json.get<std::vector<std::string>>();
+}
+
+TEST(GoldenRegistry, IsRegistry045) {
+  std::ifstream file(kFolder + "registry.json");
+  const Json golden = Json::parse(file);
+  const auto rows = registry_0_4_5().definitions();
+  ASSERT_EQ(rows.size(), golden["definitions"].size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Json& expected = golden["definitions"][i];
+    std::vector<std::string> payloads;
+    for (const WireType payload : rows[i].payloads) payloads.emplace_back(to_string(payload));
+    EXPECT_EQ(rows[i].number, expected["number"].get<int>());
+    EXPECT_EQ(to_string(rows[i].type), expected["name"].get<std::string>());
+    EXPECT_EQ(rows[i].group, expected["group"].get<std::string>());
+    EXPECT_EQ(payloads, strings_of(expected["payloads"])) << expected;
+    EXPECT_EQ(to_string(rows[i].result), expected["result"].get<std::string>());
+    EXPECT_EQ(to_string(rows[i].handler), expected["handler"].get<std::string>());
+  }
+}
+
+}  // namespace
+}  // namespace kvc
