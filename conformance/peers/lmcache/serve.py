@@ -16,7 +16,7 @@ import host_memory
 import host_patch
 
 # Longer than LMCache's own shutdown takes when its threads live; some faults kill them.
-_STOP_TIMEOUT_S = 5
+_STOP_TIMEOUT_S = 2
 
 _DEFAULTS = {
     "--host": "127.0.0.1",
