@@ -3,7 +3,10 @@
 //
 // EnginePlayer: plays an inference engine: owns paged KV buffers on the device, registers them,
 // fills blocks with a pattern that tells every element apart, stores, looks up, retrieves, and
-// compares every byte. One instance of a server's `instance_id`.
+// compares every byte. One instance of a server's `instance_id`, one client.
+//
+// Owns its buffers and its client; unregisters when it goes. Whatever is not as it should be is a
+// Finding. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,73 +16,120 @@
 #include <vector>
 
 #include "conformance/harness/case.h"
-#include "kvc/device/layout.h"
+#include "conformance/harness/kv_geometry.h"
 
 namespace kvc::conformance {
 
-// How the played engine's buffers look. Sizes in elements.
-struct EngineShape {
-  KvFormat format = KvFormat::kNlXTwoNbBsNhHs;
-  std::string dtype = "bfloat16";
-  std::size_t num_layers = 2;
-  std::size_t num_blocks = 64;
-  std::size_t block_size = 16;  // slots of a block
-  std::size_t num_heads = 2;
-  std::size_t head_size = 8;
-  std::size_t dim0_padding = 0;  // elements after each block (MLA only)
-  bool raw_wrapper = false;      // RawCudaIPCWrapper instead of CudaIPCWrapper
-  bool permuted_view = false;    // HND memory shown as an NHD view by strides, as vLLM does
-};
+using Tokens = std::vector<std::uint32_t>;
+using BlockIds = std::vector<std::int64_t>;
+using Contents = std::vector<Bytes>;  // one a block
 
 class EnginePlayer {
  public:
   // Allocates the buffers and fills them with zeros. Does not register.
   EnginePlayer(Case& test, const EngineShape& shape, std::string model_name, Int world_size = 1);
   ~EnginePlayer();
+  EnginePlayer(EnginePlayer&&) noexcept;
 
   Int instance_id() const;  // unique in the run
   const std::string& model_name() const;
-  const Layout& layout() const;  // for this server's chunk size
-  Client& client();              // the engine's own client
-  KVCache kv_cache() const;      // the wire form of the tensors
+  const Geometry& geometry() const;
+  Client& client();  // the engine's own client
+  KVCache kv_cache() const;
   LayoutHints hints() const;
   EngineType engine_type() const;
 
   void register_kv_cache();  // Finding unless answered
+  // The same with other values on the wire: what a case wants to be refused, say.
+  Sent send_register(const KVCache& kv_cache, EngineType engine, const LayoutHints& hints);
   void unregister_kv_cache();
 
-  // A key of this engine: worker 0, tokens as given, [start, end) all full chunks by default.
-  Key key(const std::vector<std::uint32_t>& tokens, const std::string& request_id = "",
-          const std::string& cache_salt = "") const;
+  // --- Keys, tokens, blocks -----------------------------------------------------------------
+  std::size_t chunk_size() const;
+  std::size_t blocks_per_chunk() const;
+
   // `count` tokens that no other call gives.
-  std::vector<std::uint32_t> fresh_tokens(std::size_t count);
+  Tokens fresh_tokens(std::size_t count);
+  Tokens fresh_chunks(std::size_t num_chunks);
 
-  // Memory of the played engine. fill_block writes a pattern made of (seed, layer, kv, slot, head,
-  // element); block_digest reads it back token by token, so that equal digests mean equal bytes in
-  // every layer, whatever the layout.
+  // A key of this engine: worker 0, tokens as given, [start, end) all full chunks by default.
+  Key key(const Tokens& tokens, const std::string& request_id = "",
+          const std::string& cache_salt = "") const;
+  // The same for chunks [first, last).
+  Key key_of(const Tokens& tokens, std::size_t first_chunk, std::size_t last_chunk,
+             const std::string& request_id = "") const;
+
+  // The blocks of `num_chunks` chunks, counted up from the first block of chunk place `place`.
+  BlockIds blocks(std::size_t place, std::size_t num_chunks = 1) const;
+
+  // --- Memory ---------------------------------------------------------------------------------
+  // Fills a block with a pattern made of (seed, layer, kv, slot, head, element).
   void fill_block(std::int64_t block_id, std::uint64_t seed);
+  // Fills block ids[i] with the pattern of seed + i; answers what they hold now.
+  Contents fill(const BlockIds& block_ids, std::uint64_t seed);
   void fill_all(std::uint8_t byte);
-  Bytes block_content(
-      std::int64_t block_id) const;  // in object order: [group][kv, layer, slot, NH*HS]
-  Bytes snapshot() const;            // every byte of every buffer
+  Contents contents(const BlockIds& block_ids) const;
+  MemoryImage image() const;  // every byte of every tensor
 
-  // STORE and RETRIEVE with an event that is recorded and complete, and the returned event waited
-  // for. Blocks are counted out from `first_block`, or given.
-  TransferResult store(const Key& key, const std::vector<std::int64_t>& block_ids);
-  TransferResult retrieve(const Key& key, const std::vector<std::int64_t>& block_ids, Int skip = 0);
+  void expect_contents(const BlockIds& block_ids, const Contents& expected,
+                       const std::string& what) const;
+  // Every byte of every tensor is as in `expected`.
+  void expect_image(const MemoryImage& expected, const std::string& what) const;
+  // `before`, with `contents` in blocks `block_ids`, from the `skipped`-th on.
+  MemoryImage with(MemoryImage before, const BlockIds& block_ids, const Contents& contents,
+                   std::size_t num_skipped = 0) const;
 
-  // LOOKUP, then QUERY_PREFETCH_STATUS until it is not None: the number of chunks found and locked.
+  // --- Requests -------------------------------------------------------------------------------
+  // STORE and RETRIEVE with an event that is complete, and the returned event waited for.
+  TransferResult store(const Key& key, const BlockIds& block_ids);
+  TransferResult retrieve(const Key& key, const BlockIds& block_ids, Int skip = 0);
+  // The same, and True is due.
+  void store_ok(const Key& key, const BlockIds& block_ids, const std::string& what = "STORE");
+  void retrieve_ok(const Key& key, const BlockIds& block_ids, Int skip = 0,
+                   const std::string& what = "RETRIEVE");
+
+  // Only sent, with any event and any instance.
+  Sent send_store(const Key& key, const BlockIds& block_ids, const Bytes& event);
+  Sent send_store(const Key& key, Int instance_id, const BlockIds& block_ids, const Bytes& event);
+  Sent send_retrieve(const Key& key, const BlockIds& block_ids, const Bytes& event, Int skip = 0);
+  Sent send_retrieve(const Key& key, Int instance_id, const BlockIds& block_ids, const Bytes& event,
+                     Int skip = 0);
+  // The reply, when there is one: nothing is waited for but the requests sent before, which this
+  // proves with a RETRIEVE of something that is not there (one client's transfers run in order).
+  // REQUIRES: this engine is registered.
+  std::optional<TransferResult> outcome(const Sent& sent);
+  // MUST of a refusal: no reply, or False. The returned event, if any, is not waited for.
+  void expect_never_true(const Sent& sent, const std::string& what);
+  // SHOULD of a refusal: (b"", False) is said.
+  void expect_says_false(const Sent& sent, const std::string& what);
+
+  // LOOKUP for all workers, then QUERY_PREFETCH_STATUS until it is not None: the number of chunks
+  // found and locked.
   Int lookup(const Key& key, Int tp_size = 1);
+  Int lookup(const Tokens& tokens, const std::string& cache_salt = "");
+  void expect_lookup(const Tokens& tokens, Int expected, const std::string& what);
   Int query(const std::string& request_id);
   void free_locks(const Key& key, Int tp_size = 1);
   void end_session(const std::string& request_id);
+  void clear();
 
   Bytes ready_event();                   // the handle of an event that is complete
   void wait_event(const Bytes& handle);  // Finding when it does not open or complete in time
+  bool event_complete(const Bytes& handle);
+  // Until the event is complete or the grace has passed; answers whether it is complete.
+  bool event_completes_within_grace(const Bytes& handle);
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// A player of a model of its own, registered.
+EnginePlayer registered_player(Case& test, const EngineShape& shape);
+
+// A shape with four blocks a chunk where the chunk size allows, and room for `num_chunks` chunks.
+EngineShape small_shape(Case& test, std::size_t num_chunks);
+// One byte a token and layer, one block a chunk: for cases with very many chunks.
+EngineShape tiny_shape(Case& test, std::size_t num_chunks);
 
 }  // namespace kvc::conformance
