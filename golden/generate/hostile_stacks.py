@@ -69,7 +69,7 @@ def stacks():
     yield (
         "STOP inside a MARK",
         program(wrapper()[2:-1], p.MARK),
-        "either: a MARK left at STOP",
+        "a MARK left at STOP",
     )
     yield (
         "SETITEMS of three",

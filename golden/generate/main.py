@@ -31,6 +31,7 @@ def main():
     args = parser.parse_args()
 
     import frames
+    import handlers
     import hashes
     import messages
     import pickles
@@ -43,6 +44,7 @@ def main():
     out = Output()
     registry.make(out)
     print(f"validation: {validation.make(out)}")
+    print(f"handlers: {handlers.make(out, registry.dump())}")
     hashes.make(out)
     out.run("layouts.json", Path(__file__).with_name("layouts.py"))
     messages.make(out, args.out, args.server, args.blend_server)

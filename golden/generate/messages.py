@@ -83,40 +83,44 @@ def encoded(steps):
         yield row(name, about, payloads, request, reply, result, "encoder")
 
 
-def faults(message):
-    """What the real decoder and encoder have against a recorded message."""
-    kind = real.RequestType[message["type"]]
-    classes = real.protocol.get_payload_classes(kind)
-    frames = [unmasked(frame) for frame in message["request"]]
-    if (
-        real.mq.msgspec_decode(frames[1], real.RequestType) != kind
-        or message["reply"][:2] != message["request"][:2]
-    ):
-        yield "the head is not that of the request"
-    for frame, cls, shown in zip(frames[2:], classes, message["payloads"], strict=True):
-        value = real.mq.msgspec_decode(frame, cls)
-        if typed(value) != shown or real.mq.msgspec_encode(value, cls) != frame:
-            yield f"payload {shown} is not what the frame holds"
-    cls, rest = (
-        real.protocol.get_response_class(kind),
-        [unmasked(frame) for frame in message["reply"][2:]],
-    )
+def faults(message, expected):
+    """What the script and the real codec have against a recorded message."""
+    for field in ("type", "about", "request", "payloads", "from"):
+        if message[field] != expected[field]:
+            yield f"{field} is {message[field]}, the script says {expected[field]}"
+    if message["reply"][:2] != message["request"][:2]:
+        yield "the reply does not repeat the request's head"
+    cls = real.protocol.get_response_class(real.RequestType[message["type"]])
+    rest = [unmasked(frame) for frame in message["reply"][2:]]
     result = real.mq.msgspec_decode(rest[0], cls) if rest else None
-    shown = json.loads(
-        json.dumps(message["result"]),
-        object_hook=lambda o: {"bytes": "00" * o["any"]} if "any" in o else o,
-    )
-    if typed(result) != shown:
-        yield f"result {typed(result)} is not what the reply holds"
+    if rest and real.mq.msgspec_encode(result, cls) != rest[0]:
+        yield "the real encoder writes the result otherwise"
+    filled = json.loads(json.dumps(message["result"]), object_hook=zeros)
+    if typed(result) != filled:
+        yield f"result {filled} is not what the reply holds: {typed(result)}"
 
 
-def keep(out, path, root):
-    """Without a server the committed messages stay, as far as the real codec agrees with them."""
+def zeros(value):
+    return {"bytes": "00" * value["any"]} if "any" in value else value
+
+
+def no_server(name, *payloads):
+    """In the place of an unrecorded call: what the script waits for has always just come."""
+    found = {"GET_CHUNK_SIZE": script.CHUNK, "QUERY_PREFETCH_STATUS": 2}
+    return None, None, found.get(name, 0)
+
+
+def keep(path, root, steps):
+    """Without a server the committed replies stay, as far as the real codec agrees with them."""
     text = (Path(root) / path).read_text()
-    for number, line in enumerate(text.splitlines()[1:], 2):
-        for fault in faults(json.loads(line)):
+    kept = [json.loads(line) for line in text.splitlines()[1:]]
+    expected = list(encoded((*step, None) for step in steps(no_server)))
+    if len(kept) != len(expected):
+        raise SystemExit(f"{path}: {len(kept)} messages, the script has {len(expected)}")
+    for number, (message, made) in enumerate(zip(kept, expected), 2):
+        for fault in faults(message, made | {"from": "server"}):
             raise SystemExit(f"{path}: line {number}: {fault}")
-    out.files[path] = text
+    return kept
 
 
 def make(out, root, server, blend_server):
@@ -126,11 +130,12 @@ def make(out, root, server, blend_server):
     ):
         if endpoint:
             rows = list(recorded(endpoint, steps))
-            out.lines(path, {"count": len(rows), "how": HOW.format(which)}, rows)
         elif (Path(root) / path).exists():
-            keep(out, path, root)
+            rows = keep(path, root, steps)
         else:
             print(f"{path} is not made: it needs a running server")
+            continue
+        out.lines(path, {"count": len(rows), "how": HOW.format(which)}, rows)
     rows = list(encoded(script.encoder_steps()))
     out.lines(
         "messages/encoder.jsonl",

@@ -42,7 +42,9 @@ class Output:
         """A file that a program of its own makes, given where to write."""
         with tempfile.TemporaryDirectory() as folder:
             target = Path(folder) / "made"
-            subprocess.run([sys.executable, program, target], check=True)
+            ran = subprocess.run([sys.executable, program, target], capture_output=True, text=True)
+            if ran.returncode:
+                raise SystemExit(f"{program}: exit {ran.returncode}\n{ran.stderr}")
             self.files[path] = target.read_text()
 
     def strangers(self, root):

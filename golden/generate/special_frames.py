@@ -51,6 +51,10 @@ def key_frames():
             f"{label}, repeated",
             Node("map", [(node_of("cache_salt"), node_of(salt)), *tree.value]),
         )
+    for count in (7, 8, 9, 300):  # eight of its own: 15, 16 and 17 fields lie around fixmap's end
+        strangers = [(node_of(f"z{i}"), node_of(i)) for i in range(count)]
+        yield f"{count} unknown fields", Node("map", [*tree.value, *strangers])
+        yield f"{count} unknown fields first", Node("map", [*strangers, *tree.value])
     yield f"unknown field {DEEP} deep", deep_unknown_field(tree, DEEP)
     yield f"unknown field {TOO_DEEP} deep", deep_unknown_field(tree, TOO_DEEP)
 
