@@ -251,7 +251,7 @@ void add_event_cases(CaseList& cases) {
              kNeeds,
              retrieve_waits});
   cases.add({"Events.StoreThenRetrieveRunInOrder",
-             {"handlers.client-order", "events.store-waits"},
+             {"handlers.data-order", "events.store-waits"},
              "One client's STORE and RETRIEVE, pipelined, run in that order.",
              kNeeds,
              store_then_retrieve});

@@ -192,7 +192,7 @@ void add_registration_cases(CaseList& cases) {
              kNeeds,
              unregister_unknown});
   cases.add({"Registration.UnregisterEndsTheInstance",
-             {"registration.unregister", "store.registered", "lookup.unregistered-model"},
+             {"registration.unregister", "transfer.registered", "lookup.unregistered-model"},
              "After UNREGISTER a STORE of the instance is never True, and its model finds nothing.",
              kNeeds,
              unregister_ends_the_instance});

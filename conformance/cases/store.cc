@@ -212,7 +212,7 @@ void add_store_cases(CaseList& cases) {
              kNeeds,
              first_writer_wins});
   cases.add({"Store.FirstWriterWinsInAPipeline",
-             {"store.first-writer", "handlers.client-order"},
+             {"store.first-writer", "handlers.data-order"},
              "Of two pipelined STOREs of one chunk the first is kept.",
              kNeeds,
              pipelined_writers});
