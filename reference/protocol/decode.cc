@@ -126,14 +126,9 @@ bool read_into(Reader& reader, const Path& path, std::optional<T>& out) {
 }
 
 bool read(Reader& reader, const Path& path, LayoutHints& out) {
-  std::size_t num_seen = 0;
+  HintOrder order;
   const auto read_field = [&](std::size_t index, const Path& field) {
-    const auto seen_end = out.order.begin() + static_cast<std::ptrdiff_t>(num_seen);
-    const auto at = std::find(seen_end, out.order.end(), index);
-    if (at != out.order.end()) {  // not seen before: move it behind those seen
-      std::rotate(seen_end, at, at + 1);
-      ++num_seen;
-    }
+    order.add(index);
     switch (index) {
       case 0:
         return read_into(reader, field, out.kv_layout);
@@ -147,7 +142,9 @@ bool read(Reader& reader, const Path& path, LayoutHints& out) {
         return read_into(reader, field, out.inference_engine_logical_block_size);
     }
   };
-  return read_fields(reader, path, kHintFields, 0, read_field);
+  if (!read_fields(reader, path, kHintFields, 0, read_field)) return false;
+  out.order = order.finish();
+  return true;
 }
 
 bool read(Reader& reader, const Path& path, IpcTensor& out) {

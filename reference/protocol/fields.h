@@ -34,6 +34,25 @@ inline constexpr std::array<std::string_view, 5> kHintFields = {
     "inference_engine_logical_block_size",
 };
 
+// Collects LayoutHints::order: the fields as they first come, then those that never came.
+class HintOrder {
+ public:
+  void add(std::size_t field) {
+    if (seen_[field]) return;
+    seen_.set(field);
+    order_[num_seen_++] = static_cast<std::uint8_t>(field);
+  }
+  std::array<std::uint8_t, kHintFields.size()> finish() {
+    for (std::size_t field = 0; field < kHintFields.size(); ++field) add(field);
+    return order_;
+  }
+
+ private:
+  std::array<std::uint8_t, kHintFields.size()> order_{};
+  std::bitset<kHintFields.size()> seen_;
+  std::size_t num_seen_ = 0;
+};
+
 // Decodes a map whose keys are field names, in any order; a field that comes twice is read twice
 // (the last wins), an unknown one is skipped, and of the first `num_required` none may be missing.
 // read_field(index, path) reads the value of one field.

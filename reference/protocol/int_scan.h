@@ -20,4 +20,7 @@ struct IntScan {
 
 IntScan scan_ints(ByteView bytes, std::size_t count);
 
+// The same by the plain loop, which scan_ints is tested against.
+IntScan scan_ints_one_by_one(ByteView bytes, std::size_t count);
+
 }  // namespace kvc

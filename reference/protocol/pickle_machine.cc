@@ -302,7 +302,7 @@ bool PickleMachine::reduce() {
       objects_[items[0]].kind == Kind::kStr && objects_[items[1]].kind == Kind::kStr &&
       objects_[items[1]].text == "latin1") {
     PickleObject object{.kind = Kind::kBytes};
-    if (!to_latin1(objects_[items[0]].text, object.made_bytes.emplace())) {
+    if (!to_latin1(objects_[items[0]].text, object.made_bytes)) {
       return fail(Errc::kMalformed, "bytes with a character above 255");
     }
     return push_new(std::move(object));

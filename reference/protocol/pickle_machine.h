@@ -35,16 +35,16 @@ struct PickleObject {
   };
 
   Kind kind = Kind::kNone;
-  bool truth = false;                    // kBool
-  Int number = 0;                        // kInt
-  std::string_view text = {};            // kStr; kDtype, kClass, kFunction: the name
-  ByteView seen_bytes = {};              // kBytes: in the pickle
-  std::optional<Bytes> made_bytes = {};  // kBytes of protocol 2: made from a str
+  bool truth = false;          // kBool
+  Int number = 0;              // kInt
+  std::string_view text = {};  // kStr; kDtype, kClass, kFunction: the name
+  ByteView seen_bytes = {};    // kBytes: in the pickle
+  Bytes made_bytes = {};       // kBytes of protocol 2: made from a str
   std::vector<std::size_t> items =
       {};                 // kTuple; kDict: key, value, key, value; kInstance: class, dict
   std::size_t depth = 0;  // of the tuples and dicts within
 
-  ByteView bytes() const { return made_bytes.has_value() ? ByteView(*made_bytes) : seen_bytes; }
+  ByteView bytes() const { return made_bytes.empty() ? seen_bytes : ByteView(made_bytes); }
   const char* kind_name() const;  // as Python says it: "NoneType", "int"
 };
 

@@ -109,20 +109,19 @@ class JsonReader {
     const std::array<OptionalInt*, 5> numbers = {nullptr, &out.num_kv_heads, &out.tokens_per_block,
                                                  &out.head_dim,
                                                  &out.inference_engine_logical_block_size};
-    auto next = out.order.begin();
+    HintOrder order;
     for (const auto& [name, value] : json.items()) {
       const auto found = std::ranges::find(kHintFields, name);
       if (found == kHintFields.end()) return fail(Errc::kUnknownName, path, "no field " + name);
-      const auto field = static_cast<std::uint8_t>(found - kHintFields.begin());
+      const auto field = static_cast<std::size_t>(found - kHintFields.begin());
       const Path at = path.field(*found);
       if (field == 0 ? !read(at, value, out.kv_layout.emplace())
                      : !read(at, value, numbers[field]->emplace())) {
         return false;
       }
-      const auto place = std::find(next, out.order.end(), field);
-      std::rotate(next, place, place + 1);
-      ++next;
+      order.add(field);
     }
+    out.order = order.finish();
     return true;
   }
 
