@@ -106,7 +106,8 @@ void expect_false(Case& test, const Refusal& refusal, bool store) {
       store ? player.send_store(transfer.key, transfer.instance_id, transfer.blocks, transfer.event)
             : player.send_retrieve(transfer.key, transfer.instance_id, transfer.blocks,
                                    transfer.event);
-  player.expect_says_false(sent, (store ? "STORE with " : "RETRIEVE with ") + refusal.claim);
+  player.expect_says_false(sent, refusal.requirement == "transfer.block-ids",
+                           (store ? "STORE with " : "RETRIEVE with ") + refusal.claim);
 }
 
 Int tokens_of(EnginePlayer& player, std::int64_t num_chunks) {
@@ -249,7 +250,7 @@ void add_refusal(CaseList& cases, const Refusal& refusal, bool store) {
        }});
   cases.add({noun + ".SaysFalseFor" + refusal.id,
              {"refusal.says-false"},
-             request + " with " + refusal.claim + " answers (b\"\", False).",
+             request + " with " + refusal.claim + " answers False.",
              needs,
              [refusal, store](Case& test) { expect_false(test, refusal, store); }});
 }

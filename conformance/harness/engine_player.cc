@@ -387,13 +387,15 @@ void EnginePlayer::expect_never_true(const Sent& sent, const std::string& what) 
     impl_->test.wrong(what + ": no reply, or False", "the reply " + words(*result));
 }
 
-void EnginePlayer::expect_says_false(const Sent& sent, const std::string& what) {
+void EnginePlayer::expect_says_false(const Sent& sent, bool handle_is_fine,
+                                     const std::string& what) {
+  const std::string expected =
+      what + (handle_is_fine ? ": a reply with False" : ": the reply (b\"\", False)");
   const std::optional<TransferResult> result = outcome(sent);
   if (!result)
-    throw Finding{Verdict::kSilent, what + ": the reply (b\"\", False)", "no reply",
-                  impl_->test.context().step()};
-  if (result->ok || !result->event_handle.empty())
-    impl_->test.wrong(what + ": the reply (b\"\", False)", "the reply " + words(*result));
+    throw Finding{Verdict::kSilent, expected, "no reply", impl_->test.context().step()};
+  if (result->ok || (!handle_is_fine && !result->event_handle.empty()))
+    impl_->test.wrong(expected, "the reply " + words(*result));
 }
 
 Int EnginePlayer::lookup(const Key& key, Int tp_size) {

@@ -100,8 +100,8 @@ class EnginePlayer {
   std::optional<TransferResult> outcome(const Sent& sent);
   // MUST of a refusal: no reply, or False. The returned event, if any, is not waited for.
   void expect_never_true(const Sent& sent, const std::string& what);
-  // SHOULD of a refusal: (b"", False) is said.
-  void expect_says_false(const Sent& sent, const std::string& what);
+  // SHOULD of a refusal: (b"", False) is said; with `handle_is_fine` the event may be there.
+  void expect_says_false(const Sent& sent, bool handle_is_fine, const std::string& what);
 
   // LOOKUP for all workers, then QUERY_PREFETCH_STATUS until it is not None: the number of chunks
   // found and locked.
