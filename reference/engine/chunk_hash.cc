@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the kvconform authors
+#include "engine/chunk_hash.h"
+
+#include <blake3.h>
+
+#include <algorithm>
+#include <string>
+
+#include "kvc/protocol/assert.h"
+
+namespace kvc {
+namespace {
+
+std::array<std::uint8_t, 4> big_endian(std::uint32_t value) {
+  return {static_cast<std::uint8_t>(value >> 24), static_cast<std::uint8_t>(value >> 16),
+          static_cast<std::uint8_t>(value >> 8), static_cast<std::uint8_t>(value)};
+}
+
+ChunkHash finish(const blake3_hasher& hasher) {
+  ChunkHash out;
+  blake3_hasher_finalize(&hasher, out.data(), out.size());
+  return out;
+}
+
+// Reads the next tokens of an array some of which may not fit.
+Result<void> read_checked(IntArray::Iterator& at, std::size_t index,
+                          std::span<std::uint32_t> tokens) {
+  for (std::uint32_t& token : tokens) {
+    const Int value = *at;
+    const std::optional<std::uint32_t> fitting = value.as_u32();
+    if (!fitting)
+      return Error{Errc::kInvalidArgument, "$.token_ids[" + std::to_string(index) + "]",
+                   "token id " + value.to_string() + " does not fit 32 bits"};
+    token = *fitting;
+    ++at;
+    ++index;
+  }
+  return {};
+}
+
+}  // namespace
+
+const ChunkHash& empty_prefix_hash() {
+  static const ChunkHash hash = [] {
+    const std::array<std::uint8_t, 12> zeros{};
+    blake3_hasher hasher;
+    blake3_hasher_init(&hasher);
+    blake3_hasher_update(&hasher, zeros.data(), zeros.size());
+    return finish(hasher);
+  }();
+  return hash;
+}
+
+ChunkHash hash_chunk(const ChunkHash& prefix, std::span<const std::uint32_t> tokens) {
+  blake3_hasher hasher;
+  blake3_hasher_init(&hasher);
+  blake3_hasher_update(&hasher, prefix.data(), prefix.size());
+  std::array<std::uint8_t, 4096> buffer;
+  while (!tokens.empty()) {
+    const std::size_t count = std::min(tokens.size(), buffer.size() / 4);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::array<std::uint8_t, 4> bytes = big_endian(tokens[i]);
+      std::copy(bytes.begin(), bytes.end(), buffer.begin() + static_cast<std::ptrdiff_t>(i * 4));
+    }
+    blake3_hasher_update(&hasher, buffer.data(), count * 4);
+    tokens = tokens.subspan(count);
+  }
+  return finish(hasher);
+}
+
+Result<std::vector<ChunkHash>> hash_chunks(const IntArray& tokens, std::size_t chunk_size,
+                                           std::size_t num_chunks) {
+  KVC_ASSERT(chunk_size > 0 && num_chunks <= tokens.size() / chunk_size);
+  std::vector<ChunkHash> hashes;
+  hashes.reserve(num_chunks);
+  std::vector<std::uint32_t> chunk(chunk_size);
+  IntArray::Iterator at = tokens.begin();
+  const ChunkHash* prefix = &empty_prefix_hash();
+  for (std::size_t i = 0; i < num_chunks; ++i) {
+    if (tokens.all_fit_u32())
+      at.read_u32(chunk.data(), chunk_size);
+    else if (Result<void> read = read_checked(at, i * chunk_size, chunk); !read)
+      return read.error();
+    hashes.push_back(hash_chunk(*prefix, chunk));
+    prefix = &hashes.back();
+  }
+  return hashes;
+}
+
+std::array<std::uint8_t, 16> short_digest(ByteView bytes) {
+  blake3_hasher hasher;
+  blake3_hasher_init(&hasher);
+  blake3_hasher_update(&hasher, bytes.data(), bytes.size());
+  std::array<std::uint8_t, 16> out;
+  blake3_hasher_finalize(&hasher, out.data(), out.size());
+  return out;
+}
+
+}  // namespace kvc

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the kvconform authors
+//
+// The handlers of kvserver: each request type of the groups engine, controller, debug and
+// observability, on its function of the Engine and its pool. (The blend groups are not served: they
+// have no handler.)
+#pragma once
+
+#include <cstddef>
+
+#include "engine/engine.h"
+#include "kvc/protocol/result.h"
+#include "server/handler_table.h"
+
+namespace kvc::server {
+
+struct PoolSizes {
+  std::size_t max_gpu_workers = 1;  // STORE and RETRIEVE; a client always has the same thread
+  std::size_t max_cpu_workers = 1;  // all other BLOCKING requests
+};
+
+// `engine` must outlive the table's pools. An error is our own inconsistency with the registry.
+Result<void> add_engine_handlers(HandlerTable& table, Engine& engine, const PoolSizes& sizes);
+
+}  // namespace kvc::server

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the kvconform authors
+//
+// RouterServer: a ROUTER socket and the one thread that reads and writes it. Requests go to a
+// Dispatcher; replies of pools come back through a queue and an eventfd.
+//
+// A peer that vanished or does not read loses its own replies: the ROUTER never blocks, and keeps
+// at most kRepliesPerPeerMax of them. The constructor throws std::runtime_error, saying endpoint
+// and reason, when the socket cannot be bound. run() returns only when it is asked to stop.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+#include <zmq.hpp>
+
+#include "server/dispatcher.h"
+#include "server/frame.h"
+#include "server/request_log.h"
+
+namespace kvc::server {
+
+// Enough for a client that pipelines a hundred thousand requests before it reads the first reply; a
+// reply takes about 300 bytes.
+inline constexpr int kRepliesPerPeerMax = 100'000;
+// A Key of a million tokens takes 5 MB. libzmq closes the connection of a peer that sends more.
+inline constexpr std::int64_t kFrameBytesMax = std::int64_t{128} << 20;
+
+// An eventfd: notify() from any thread, readable until drain().
+class Notifier {
+ public:
+  Notifier();
+  ~Notifier();
+  Notifier(const Notifier&) = delete;
+  Notifier& operator=(const Notifier&) = delete;
+
+  void notify() const;  // async-signal-safe
+  void drain() const;
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+class RouterServer final : public ReplySink {
+ public:
+  // Binds `endpoint`, which may end in ":*". `handlers` and `log` must outlive this.
+  RouterServer(zmq::context_t& context, const std::string& endpoint, const HandlerTable& handlers,
+               RequestLog& log);
+
+  // Where it listens, with the port that was chosen.
+  const std::string& endpoint() const { return endpoint_; }
+
+  // Serves until `stop_fd` is readable.
+  void run(int stop_fd);
+
+  void send(Reply reply) override;
+  void post(Reply reply) override;
+
+ private:
+  bool receive_one();  // false when nothing waits
+  void send_posted();
+
+  zmq::socket_t socket_;
+  std::string endpoint_;
+  RequestLog& log_;
+  Dispatcher dispatcher_;
+  Notifier posted_notifier_;
+  std::mutex posted_mutex_;
+  std::vector<Reply> posted_;
+};
+
+}  // namespace kvc::server

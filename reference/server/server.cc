@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the kvconform authors
+#include "server/server.h"
+
+#include <spdlog/spdlog.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <zmq.hpp>
+
+#include "engine/engine.h"
+#include "kvc/device/host_device.h"
+#include "server/engine_handlers.h"
+#include "server/log.h"
+#include "server/router_server.h"
+#include "server/stop_signal.h"
+
+namespace kvc::server {
+namespace {
+
+constexpr int kCannotStartExitCode = 2;
+constexpr const char* kShmPrefix = "kvserver";
+
+std::unique_ptr<Device> create_device(DeviceKind kind) {
+  if (kind == DeviceKind::kCuda)
+    throw std::runtime_error(
+        "--device cuda: this kvserver was built without CUDA; use host or auto");
+  return create_host_device(kShmPrefix);
+}
+
+EngineOptions engine_options(const Options& options, RequestLog& request_log) {
+  EngineOptions out;
+  out.chunk_size = options.chunk_size;
+  out.l1_size_bytes = options.l1_size_bytes();
+  out.read_ttl = std::chrono::seconds(options.read_ttl_s);
+  out.write_ttl = std::chrono::seconds(options.write_ttl_s);
+  out.event_log_path = options.event_log;
+  out.on_refusal = [&request_log](const std::string& reason) { request_log.refused(reason); };
+  return out;
+}
+
+void serve(const Options& options, const std::function<void(HandlerTable&)>& prepare,
+           spdlog::logger& logger, RequestLog& request_log) {
+  const StopSignal stop_signal;
+  if (const std::size_t num_swept = sweep_dead_processes(kShmPrefix); num_swept > 0)
+    logger.info("removed {} shared memory objects of servers that died", num_swept);
+  const std::unique_ptr<Device> device = create_device(options.device);
+  Engine engine(engine_options(options, request_log), *device);
+  HandlerTable handlers(registry_0_4_5());
+  Result<void> ready =
+      add_engine_handlers(handlers, engine, {options.max_gpu_workers, options.max_cpu_workers});
+  if (ready) {
+    prepare(handlers);
+    ready = handlers.check_pools();
+  }
+  if (!ready) throw std::logic_error(ready.error().text());
+
+  zmq::context_t context;
+  RouterServer server(context, options.bind, handlers, request_log);
+  if (options.binds_beyond_loopback())
+    logger.warn(
+        "{} can be reached from other machines: whoever reaches it can read and clear the "
+        "cache",
+        server.endpoint());
+  logger.info("release 0.4.5, device {}, chunks of {} tokens, {} bytes of cache", device->name(),
+              options.chunk_size, options.l1_size_bytes());
+  std::printf("kvserver ready %s\n", server.endpoint().c_str());
+  std::fflush(stdout);
+  server.run(stop_signal.fd());
+  logger.info("stopping");
+  handlers.stop_pools();
+}
+
+}  // namespace
+
+int run_server(const Options& options, const std::function<void(HandlerTable&)>& prepare) {
+  const std::shared_ptr<spdlog::logger> logger = create_logger(options.log_level);
+  RequestLog request_log(log_sink(logger), steady_clock());
+  // Whoever read our stdout may be gone.
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    serve(options, prepare, *logger, request_log);
+    return 0;
+  } catch (const std::exception& error) {
+    logger->error("{}", error.what());
+    return kCannotStartExitCode;
+  }
+}
+
+}  // namespace kvc::server
