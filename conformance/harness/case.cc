@@ -15,7 +15,8 @@ namespace {
 bool is_title_case(std::string_view word) {
   return !word.empty() && word.front() >= 'A' && word.front() <= 'Z' &&
          std::all_of(word.begin(), word.end(), [](char c) {
-           return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+           return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+                  c == '_';  // names of the protocol have some
          });
 }
 

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the kvconform authors
+#include "conformance/harness/command_line.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <random>
+
+#include "conformance/harness/decode_command.h"
+#include "conformance/harness/explain.h"
+#include "conformance/harness/replay.h"
+#include "conformance/harness/run.h"
+#include "conformance/harness/version.h"
+
+namespace kvc::conformance {
+namespace {
+
+constexpr int kOk = 0;
+constexpr int kFailed = 1;
+constexpr int kUsage = 2;
+
+std::atomic<RunContext*> g_interrupted{nullptr};
+
+// The first signal ends the run with its reports; a second one ends the process.
+void on_signal(int) {
+  if (RunContext* context = g_interrupted.load()) context->interrupt();
+}
+
+void install_signal_handler(RunContext& context) {
+  g_interrupted = &context;
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+}
+
+struct CommandLine {
+  RunOptions run;
+  std::string id;
+  std::string input;
+  std::string replay_target;
+  bool json = false;
+  int timeout_ms = 5000;
+  int probe_ms = 2000;
+  int grace_ms = 5;
+  int start_timeout_s = 120;
+  double budget_s = 0;
+  double cache_gb = 0;
+};
+
+CLI::App* add_run(CLI::App& app, CommandLine& line) {
+  CLI::App* run = app.add_subcommand("run", "Judge a server");
+  RunOptions& options = line.run;
+  auto* target = run->add_option("--target", options.target, "Judge the server at this endpoint")
+                     ->type_name("ENDPOINT");
+  run->add_option("--start", options.start,
+                  "Start the server with this command, {port} in it; with neither --target nor "
+                  "--start the kvserver beside kvconform is judged")
+      ->type_name("CMD")
+      ->excludes(target);
+  run->add_option("--release", options.release, "Release of the protocol")->capture_default_str();
+  run->add_option("--device", options.device, "Device to play an engine on")
+      ->check(CLI::IsMember({"host", "cuda", "none"}))
+      ->capture_default_str();
+  run->add_option("--filter", options.filter,
+                  "Cases to run: patterns with * and ?, joined by ':', those after a '-' excluded")
+      ->type_name("GLOB");
+  run->add_option("--require", options.require,
+                  "Fail when the server lacks this capability or request type")
+      ->type_name("CAP");
+  run->add_flag("--strict", options.strict, "SHOULD rules count as MUST rules do");
+  run->add_flag("--security", options.security,
+                "Also run the cases that try an exploit, harmlessly");
+  auto* expect =
+      run->add_option("--expect", options.expect, "File of expected failures")->type_name("FILE");
+  run->add_flag("--fix-expect", options.fix_expect, "Rewrite that file to what came")
+      ->needs(expect);
+  run->add_option("--json", options.json, "Write a JSON report")->type_name("FILE");
+  run->add_option("--junit", options.junit, "Write a JUnit report")->type_name("FILE");
+  run->add_option("--repro-dir", options.repro_folder, "Where failures leave their frames")
+      ->type_name("FOLDER")
+      ->capture_default_str();
+  run->add_option("--seed", options.seed, "Seed of all that is random in the cases");
+  run->add_option("--timeout-ms", line.timeout_ms, "Wait so long for a reply that is due")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  run->add_option("--probe-ms", line.probe_ms, "A server that leaves NOOP so long is dead")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  run->add_option("--grace-ms", line.grace_ms, "Wait so long after a fence for what must not come")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  run->add_option("--start-timeout-s", line.start_timeout_s, "Wait so long for a server to start")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  run->add_option("--budget-s", line.budget_s, "End the run after so long; what is left is not run")
+      ->check(CLI::PositiveNumber);
+  run->add_option("--cache-gb", line.cache_gb,
+                  "Size of the server's cache, where --l1-size-gb in --start does not say it")
+      ->check(CLI::PositiveNumber);
+  return run;
+}
+
+void finish_run_options(const CLI::App& run, CommandLine& line, int argc, char** argv) {
+  RunOptions& options = line.run;
+  options.timeout = std::chrono::milliseconds(line.timeout_ms);
+  options.probe_timeout = std::chrono::milliseconds(line.probe_ms);
+  options.grace = std::chrono::milliseconds(line.grace_ms);
+  options.start_timeout = std::chrono::seconds(line.start_timeout_s);
+  if (run.count("--budget-s") > 0) options.budget_s = line.budget_s;
+  if (run.count("--cache-gb") > 0) options.cache_gb = line.cache_gb;
+  if (run.count("--seed") == 0) options.seed = std::random_device{}();
+  options.arguments.assign(argv + 1, argv + argc);
+}
+
+int run_command(const CommandLine& line, const Registry& registry,
+                const std::function<CaseList(const Registry&)>& make_cases) {
+  RunOptions options = line.run;
+  const Ledger& ledger = Ledger::embedded();
+  options.filter = ledger.current_id(options.filter);
+  const CaseList cases = make_cases(registry);
+  Run run(options, cases, ledger, std::cout, TerminalStyle::of_stdout());
+  install_signal_handler(run.context());
+  const int code = run.run_all();
+  g_interrupted = nullptr;
+  return code;
+}
+
+int replay_command(const CommandLine& line, const Registry& registry) {
+  std::ifstream stream(line.input, std::ios::binary);
+  if (!stream) throw UsageError("cannot read " + line.input);
+  const Result<ReplayFile> file = read_replay({std::istreambuf_iterator<char>(stream), {}});
+  if (!file) throw UsageError(line.input + ": " + file.error().text());
+  RunSettings settings;
+  settings.timeout = std::chrono::milliseconds(line.timeout_ms);
+  RunContext context(registry, settings);
+  context.set_endpoint(line.replay_target);
+  const ReplayOutcome outcome = replay(context, *file, std::cout);
+  return outcome.alive && outcome.missing == 0 ? kOk : kFailed;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv,
+                     const std::function<CaseList(const Registry&)>& make_cases) {
+  CLI::App app(
+      "kvconform judges servers of the LMCache multiprocess protocol.\n"
+      "Exit codes: 0 all required rules hold (or fail as expected); 1 one does not, or an "
+      "expected\n"
+      "failure passes; 2 the harness or its use is at fault.");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "kvconform " + std::string(kSuiteVersion));
+  CommandLine line;
+  CLI::App* run = add_run(app, line);
+  CLI::App* list = app.add_subcommand("list", "List the cases");
+  list->add_flag("--json", line.json, "As JSON");
+  list->add_option("--release", line.run.release, "Release of the protocol");
+  CLI::App* explain_app = app.add_subcommand("explain", "Say all about a case or a requirement");
+  explain_app->add_option("id", line.id, "Its id; * and ? for many")->required();
+  CLI::App* replay_app = app.add_subcommand("replay", "Send a replay file's messages again");
+  replay_app->add_option("file", line.input, "A .kvr file, as in repro/ID/")->required();
+  replay_app->add_option("--target", line.replay_target, "Endpoint of the server")->required();
+  replay_app->add_option("--timeout-ms", line.timeout_ms, "Wait so long for each recorded reply")
+      ->check(CLI::PositiveNumber);
+  CLI::App* decode_app = app.add_subcommand("decode", "Say what a frame or a message is");
+  decode_app->add_option("input", line.input, "Hex, frames joined by '|'; or a file")->required();
+  decode_app->add_option("--release", line.run.release, "Release of the protocol");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kOk : kUsage;
+  }
+  try {
+    const Registry& registry = registry_named(line.run.release);
+    if (*run) {
+      finish_run_options(*run, line, argc, argv);
+      return run_command(line, registry, make_cases);
+    }
+    if (*list) {
+      list_cases(make_cases(registry), Ledger::embedded(), line.json, std::cout);
+      return kOk;
+    }
+    if (*replay_app) return replay_command(line, registry);
+    if (*decode_app) return decode_command(registry, line.input, std::cout) ? kOk : kUsage;
+    if (explain(make_cases(registry), Ledger::embedded(), line.id, std::cout)) return kOk;
+    std::cerr << "kvconform: nothing has the id " << line.id << " (see kvconform list)\n";
+  } catch (const std::exception& error) {
+    std::cerr << "kvconform: " << error.what() << "\n";
+  }
+  return kUsage;
+}
+
+}  // namespace kvc::conformance

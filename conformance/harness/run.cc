@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the kvconform authors
+#include "conformance/harness/run.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "conformance/harness/failure_text.h"
+#include "conformance/harness/gtest_suite.h"
+#include "conformance/harness/json_report.h"
+#include "conformance/harness/probe.h"
+#include "conformance/harness/repro.h"
+#include "kvc/device/host_device.h"
+
+namespace kvc::conformance {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// The embedded server: chunks small enough for quick cases, a cache small enough to be filled.
+constexpr int kEmbeddedChunkSize = 32;
+constexpr double kEmbeddedCacheGb = 0.125;
+
+// How often the JSON file is written while the run goes on, so that even a killed run leaves one.
+constexpr std::chrono::seconds kJsonInterval{2};
+
+RunSettings settings_of(const RunOptions& options) {
+  RunSettings settings;
+  settings.seed = options.seed;
+  settings.timeout = options.timeout;
+  settings.probe_timeout = options.probe_timeout;
+  settings.grace = options.grace;
+  settings.security = options.security;
+  if (options.cache_gb)
+    settings.cache_bytes =
+        static_cast<std::uint64_t>(*options.cache_gb * static_cast<double>(1U << 30U));
+  else if (!options.start.empty())
+    settings.cache_bytes = cache_bytes_of_command(options.start);
+  else if (options.target.empty())
+    settings.cache_bytes =
+        static_cast<std::uint64_t>(kEmbeddedCacheGb * static_cast<double>(1U << 30U));
+  return settings;
+}
+
+std::unique_ptr<Device> device_of(const std::string& name) {
+  if (name == "host") {
+    sweep_dead_processes("kvconform");
+    return create_host_device("kvconform");
+  }
+  if (name == "none") return nullptr;
+  throw UsageError("this build of kvconform can play an engine on the host device only, not on '" +
+                   name + "'");
+}
+
+ServerUnderTest server_of(const RunOptions& options) {
+  if (!options.target.empty()) return ServerUnderTest::attached(options.target);
+  std::error_code ignored;
+  std::filesystem::create_directories(options.repro_folder, ignored);
+  const std::string log = options.repro_folder + "/server.log";
+  std::filesystem::remove(log, ignored);
+  if (!options.start.empty()) {
+    if (options.start.find("{port}") == std::string::npos)
+      throw UsageError("the command of --start has no {port} in it");
+    return ServerUnderTest::started(options.start, log, options.start_timeout);
+  }
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
+  const std::filesystem::path program = self.parent_path() / "kvserver";
+  if (!std::filesystem::exists(program))
+    throw UsageError("there is no kvserver beside kvconform (" + program.string() +
+                     "); say --target or --start");
+  return ServerUnderTest::embedded(
+      {program.string(), "--bind", "tcp://127.0.0.1:*", "--device", "host", "--chunk-size",
+       std::to_string(kEmbeddedChunkSize), "--l1-size-gb", fmt::format("{}", kEmbeddedCacheGb)},
+      log, options.start_timeout);
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Expectations expectations_of(const RunOptions& options) {
+  if (options.expect.empty()) return {};
+  // --fix-expect may make the file.
+  if (options.fix_expect && !std::filesystem::exists(options.expect))
+    return Expectations::parse("", options.expect);
+  return Expectations::load(options.expect);
+}
+
+TestOutcome outcome_of(const GradedResult& graded, const std::string& text) {
+  using Kind = TestOutcome::Kind;
+  switch (graded.grade) {
+    case Grade::kPass:
+      return {Kind::kPassed, ""};
+    case Grade::kFail:
+    case Grade::kStaleLine:
+    case Grade::kHarness:
+      return {Kind::kFailed, text};
+    case Grade::kExpectedFailure:
+      return {Kind::kSkipped, "fails as expected: " + graded.reason};
+    case Grade::kNote:
+      return {Kind::kSkipped, fmt::format("{} only, does not hold: {}", to_string(graded.level),
+                                          failure_line(graded.result))};
+    case Grade::kSkipped:
+      return {Kind::kSkipped, failure_line(graded.result)};
+    case Grade::kNotRun:
+      return {Kind::kSkipped, "not run: " + graded.result.finding.actual};
+  }
+  return {};
+}
+
+}  // namespace
+
+Run::Run(RunOptions options, const CaseList& cases, const Ledger& ledger, std::ostream& out,
+         TerminalStyle style)
+    : options_(std::move(options)),
+      cases_(cases),
+      ledger_(ledger),
+      rules_{options_.strict, today()},
+      expectations_text_(options_.expect.empty() ? "" : read_file(options_.expect)),
+      expectations_(expectations_of(options_)),
+      context_(registry_named(options_.release), settings_of(options_)),
+      server_(server_of(options_)),
+      terminal_(out, style, ledger, context_.registry()),
+      start_time_(Clock::now()),
+      last_json_(start_time_) {
+  if (options_.fix_expect && options_.expect.empty())
+    throw UsageError("--fix-expect needs --expect FILE");
+  if (options_.fix_expect && is_filtered())
+    throw UsageError("--fix-expect is refused on a filtered or sharded run: it would drop lines");
+  for (const std::string& name : options_.require)
+    if (!Capabilities::is_name(name))
+      throw UsageError("--require " + name + ": no capability or request type has this name");
+  context_.set_device(device_of(options_.device));
+  context_.set_exit_check([this] { return server_.exit_reason(); });
+  if (options_.budget_s)
+    context_.set_deadline(start_time_ + std::chrono::duration_cast<Clock::duration>(
+                                            std::chrono::duration<double>(*options_.budget_s)));
+  report_.release = options_.release;
+  report_.server = server_.description();
+  report_.rerun_options = server_.options();
+  report_.arguments = options_.arguments;
+  report_.started_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  report_.seed = options_.seed;
+  report_.strict = options_.strict;
+  report_.expectations_file = options_.expect;
+  report_.server_log = server_.log_path();
+  report_.repro_folder = options_.repro_folder;
+  report_.problems = ledger_.problems(cases_);
+  // Only of a whole run: whoever asks for one case is not to be told of all others' lines.
+  if (!options_.fix_expect)
+    for (const std::string& problem : expectations_.problems(cases_, ledger_))
+      report_.problems.push_back(problem);
+}
+
+Run::~Run() = default;
+
+bool Run::is_filtered() const {
+  const char* shards = std::getenv("GTEST_TOTAL_SHARDS");
+  const char* filter = std::getenv("GTEST_FILTER");
+  return options_.filter != "*" || (shards != nullptr && std::string(shards) != "1") ||
+         (filter != nullptr && std::string(filter) != "*");
+}
+
+void Run::start() {
+  started_ = true;
+  start_time_ = Clock::now();
+  try {
+    server_.start(context_);
+    probe_server();
+  } catch (const ServerError& error) {
+    cannot_start_ = error.what();
+  } catch (const Interrupted&) {
+    cannot_start_ = "the run was ended while the server started";
+    report_.ended_early = true;
+  }
+  if (!cannot_start_.empty()) report_.problems.push_back(cannot_start_);
+  judge_ = std::make_unique<Judge>(context_, server_, report_.capabilities);
+  terminal_.begin(report_);
+}
+
+void Run::probe_server() {
+  report_.capabilities = probe_capabilities(context_);
+  if (const auto death = death_of_server(context_)) {
+    report_.failures.push_back(
+        "the server died of harmless requests by which its capabilities were probed: " + *death);
+    if (server_.can_restart()) server_.start(context_);
+  }
+  for (const std::string& name : options_.require)
+    if (!report_.capabilities.has(name))
+      report_.failures.push_back("the server lacks " + name + ", which --require asks for");
+}
+
+const GradedResult& Run::run_one(const CaseSpec& spec, std::size_t num_planned) {
+  report_.num_planned = num_planned;
+  if (!started_) start();
+  terminal_.case_begins(report_, spec.id);
+  CaseResult result;
+  if (cannot_start_.empty()) {
+    result = judge_->judge(spec);
+  } else {
+    result.spec = spec;
+    result.not_run = true;
+    result.finding.actual = "there is no server";
+  }
+  if (result.not_run && context_.interrupted()) report_.ended_early = true;
+  report_.results.push_back(grade(std::move(result), ledger_, expectations_, rules_));
+  const GradedResult& graded = report_.results.back();
+  save_repro(graded);
+  terminal_.case_ended(report_, graded);
+  if (Clock::now() - last_json_ >= kJsonInterval) write_json();
+  return graded;
+}
+
+void Run::save_repro(const GradedResult& graded) {
+  if (graded.result.trace.empty() || graded.grade == Grade::kExpectedFailure) return;
+  try {
+    write_repro(report_, graded.result);
+  } catch (const std::system_error& error) {
+    report_.problems.push_back(
+        fmt::format("cannot write the frames of {}: {}", graded.result.spec.id, error.what()));
+  }
+}
+
+void Run::write_json() {
+  last_json_ = Clock::now();
+  if (options_.json.empty()) return;
+  report_.duration_s = std::chrono::duration<double>(Clock::now() - start_time_).count();
+  try {
+    write_whole_file(options_.json, dumped(json_report(report_, ledger_)));
+  } catch (const std::system_error& error) {
+    report_.problems.push_back(error.what());
+    options_.json.clear();  // once is enough
+  }
+}
+
+void Run::rewrite_expectations() {
+  std::vector<Failure> failures;
+  std::vector<std::string> judged;
+  for (const GradedResult& graded : report_.results) {
+    const CaseResult& result = graded.result;
+    if (result.not_run || result.verdict == Verdict::kHarness) {
+      report_.problems.push_back("--fix-expect leaves " + options_.expect +
+                                 " as it is: not all cases were judged");
+      return;
+    }
+    if (result.verdict == Verdict::kSkipped) continue;
+    judged.push_back(result.spec.id);
+    if (result.verdict != Verdict::kPass && graded.required)
+      failures.push_back({result.spec.id, result.verdict});
+  }
+  try {
+    write_whole_file(options_.expect,
+                     rewritten(expectations_text_, expectations_, failures, judged));
+  } catch (const std::system_error& error) {
+    report_.problems.push_back(error.what());
+  }
+}
+
+// A run that left nothing in repro/ leaves no repro/ either; a log of a good run is of no use.
+void Run::remove_empty_folder() {
+  const bool clean = exit_code(report_) == 0;
+  std::error_code ignored;
+  if (clean && !server_.log_path().empty()) std::filesystem::remove(server_.log_path(), ignored);
+  if (std::filesystem::is_directory(options_.repro_folder, ignored))
+    ::rmdir(options_.repro_folder.c_str());  // only an empty one
+}
+
+int Run::finish() {
+  if (judge_)
+    for (const std::string& death : judge_->late_deaths()) report_.failures.push_back(death);
+  server_.stop();
+  report_.duration_s = std::chrono::duration<double>(Clock::now() - start_time_).count();
+  report_.finished = true;
+  if (options_.fix_expect) rewrite_expectations();
+  write_json();
+  terminal_.end(report_);
+  remove_empty_folder();
+  return exit_code(report_);
+}
+
+int Run::run_all() {
+  const GtestOptions gtest{options_.filter, options_.junit};
+  const std::size_t num_run =
+      run_as_gtest(cases_, gtest, [this](const CaseSpec& spec, std::size_t planned) {
+        const GradedResult& graded = run_one(spec, planned);
+        return outcome_of(graded, failure_text(graded, ledger_, context_.registry(), report_));
+      });
+  if (num_run == 0 && std::getenv("GTEST_TOTAL_SHARDS") == nullptr) {
+    remove_empty_folder();
+    throw UsageError("no case matches --filter " + options_.filter);
+  }
+  return finish();
+}
+
+}  // namespace kvc::conformance
