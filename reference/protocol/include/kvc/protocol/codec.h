@@ -16,7 +16,7 @@
 
 namespace kvc {
 
-// Defined for every T that has a WireTypeOf, in codec.cc.
+// Defined for every T that has a WireTypeOf.
 template <class T>
 Result<T> decode(ByteView frame);
 
