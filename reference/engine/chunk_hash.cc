@@ -88,6 +88,15 @@ Result<std::vector<ChunkHash>> hash_chunks(const IntArray& tokens, std::size_t c
   return hashes;
 }
 
+ChunkRange whole_chunks(Int start, Int end, std::size_t num_tokens, std::size_t chunk_size) {
+  const std::uint64_t from = start.as_u64().value_or(0);  // negative: from the beginning
+  const std::uint64_t to = std::min<std::uint64_t>(end.as_u64().value_or(0), num_tokens);
+  const std::uint64_t first = from / chunk_size + (from % chunk_size == 0 ? 0 : 1);
+  const std::uint64_t behind = to / chunk_size;
+  if (first >= behind) return {};
+  return {static_cast<std::size_t>(first), static_cast<std::size_t>(behind)};
+}
+
 std::array<std::uint8_t, 16> short_digest(ByteView bytes) {
   blake3_hasher hasher;
   blake3_hasher_init(&hasher);

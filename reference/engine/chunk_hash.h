@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "kvc/protocol/bytes.h"
+#include "kvc/protocol/int.h"
 #include "kvc/protocol/int_array.h"
 #include "kvc/protocol/result.h"
 
@@ -43,6 +44,14 @@ ChunkHash hash_chunk(const ChunkHash& prefix, std::span<const std::uint32_t> tok
 // REQUIRES: num_chunks * chunk_size <= tokens.size().
 Result<std::vector<ChunkHash>> hash_chunks(const IntArray& tokens, std::size_t chunk_size,
                                            std::size_t num_chunks);
+
+// The chunks that lie in the tokens [start, end) whole, [first, end) in chunks; first == end for
+// none. Any range will do: the real server takes one that is not aligned in the same way.
+struct ChunkRange {
+  std::size_t first = 0;
+  std::size_t end = 0;
+};
+ChunkRange whole_chunks(Int start, Int end, std::size_t num_tokens, std::size_t chunk_size);
 
 // 16 bytes that stand for `bytes`: the start of their BLAKE3.
 std::array<std::uint8_t, 16> short_digest(ByteView bytes);

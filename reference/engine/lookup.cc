@@ -57,22 +57,16 @@ Result<OptionalInt> Engine::query_prefetch_lookup_hits(const std::string& reques
 }
 
 Result<None> Engine::free_lookup_locks(const Key& key, Int tp_size) {
-  const std::size_t chunk_size = options_.chunk_size;
-  if (key.end <= Int(0) || key.start >= key.end) return None{};
-  // What lies in [start, end) whole, as the real server takes a range that is not aligned.
-  const std::size_t num_tokens =
-      static_cast<std::size_t>(std::min<std::uint64_t>(*key.end.as_u64(), key.token_ids.size()));
-  const std::size_t end_chunk = num_tokens / chunk_size;
-  const std::uint64_t start = key.start.as_u64().value_or(0);  // negative: from the beginning
-  const std::uint64_t first_chunk = start / chunk_size + (start % chunk_size == 0 ? 0 : 1);
-  if (first_chunk >= end_chunk) return None{};
+  const ChunkRange range =
+      whole_chunks(key.start, key.end, key.token_ids.size(), options_.chunk_size);
+  if (range.first == range.end) return None{};
   if (Result<void> checked = check_model_name(key); !checked) return checked.error();
-  const Result<std::vector<ChunkHash>> chunks = hash_chunks(key.token_ids, chunk_size, end_chunk);
+  const Result<std::vector<ChunkHash>> chunks =
+      hash_chunks(key.token_ids, options_.chunk_size, range.end);
   if (!chunks) return chunks.error();
   WorkerScopes workers(key);
-  objects_->release_locks(std::span(*chunks).subspan(static_cast<std::size_t>(first_chunk)),
-                          workers, request_number(key.request_id),
-                          num_locks(tp_size, key.world_size));
+  objects_->release_locks(std::span(*chunks).subspan(range.first), workers,
+                          request_number(key.request_id), num_locks(tp_size, key.world_size));
   return None{};
 }
 

@@ -52,6 +52,14 @@ Dispatcher::Dispatcher(const HandlerTable& handlers, ReplySink& sink, RequestLog
       budget_(std::make_shared<QueueBudget>(queued_bytes_per_client_max, queued_bytes_max)) {}
 
 void Dispatcher::dispatch(Message message) {
+  try {
+    route(std::move(message));
+  } catch (const std::exception& exception) {  // out of memory: this request goes unanswered
+    log_.refused(exception.what());
+  }
+}
+
+void Dispatcher::route(Message message) {
   if (message.size() < kNumPrefixFrames)
     return refuse(message, fmt::format("expected at least 3 frames, identity, uid and type, got {}",
                                        message.size()));

@@ -50,6 +50,7 @@ class Dispatcher {
   std::size_t queued_bytes() const { return budget_->total_bytes(); }
 
  private:
+  void route(Message message);
   void run_sync(const HandlerEntry& entry, Message message);
   void submit_blocking(const HandlerEntry& entry, Message message);
   Outcome invoke(const HandlerEntry& entry, const Message& message);

@@ -31,6 +31,7 @@ zmq::socket_t bound_socket(zmq::context_t& context, const std::string& endpoint)
   try {
     zmq::socket_t socket(context, zmq::socket_type::router);
     socket.set(zmq::sockopt::sndhwm, kRepliesPerPeerMax);
+    socket.set(zmq::sockopt::rcvhwm, kRequestsPerPeerMax);
     socket.set(zmq::sockopt::maxmsgsize, kFrameBytesMax);
     socket.set(zmq::sockopt::tcp_keepalive, 1);
     socket.set(zmq::sockopt::linger, kLingerMs);

@@ -22,9 +22,11 @@
 
 namespace kvc::server {
 
-// Enough for a client that pipelines a hundred thousand requests before it reads the first reply; a
-// reply takes about 300 bytes.
-inline constexpr int kRepliesPerPeerMax = 100'000;
+// Replies that wait for a peer to read them: about 200 bytes each, so 3 MB for a peer that never
+// does. What comes above is dropped. TCP's buffers hold some thousands more.
+inline constexpr int kRepliesPerPeerMax = 16'384;
+// Requests of a peer that libzmq reads ahead; then TCP makes the peer wait.
+inline constexpr int kRequestsPerPeerMax = 256;
 // A Key of a million tokens takes 5 MB. libzmq closes the connection of a peer that sends more.
 inline constexpr std::int64_t kFrameBytesMax = std::int64_t{128} << 20;
 

@@ -42,6 +42,18 @@ EngineOptions engine_options(const Options& options, RequestLog& request_log) {
   return out;
 }
 
+// Handlers that run post to the server: they end before it does, however serve() is left.
+class PoolStopper {
+ public:
+  explicit PoolStopper(HandlerTable& handlers) : handlers_(handlers) {}
+  ~PoolStopper() { handlers_.stop_pools(); }
+  PoolStopper(const PoolStopper&) = delete;
+  PoolStopper& operator=(const PoolStopper&) = delete;
+
+ private:
+  HandlerTable& handlers_;
+};
+
 void serve(const Options& options, const std::function<void(HandlerTable&)>& prepare,
            spdlog::logger& logger, RequestLog& request_log) {
   const StopSignal stop_signal;
@@ -60,6 +72,7 @@ void serve(const Options& options, const std::function<void(HandlerTable&)>& pre
 
   zmq::context_t context;
   RouterServer server(context, options.bind, handlers, request_log);
+  const PoolStopper stop_pools_first(handlers);
   if (options.binds_beyond_loopback())
     logger.warn(
         "{} can be reached from other machines: whoever reaches it can read and clear the "
@@ -71,7 +84,6 @@ void serve(const Options& options, const std::function<void(HandlerTable&)>& pre
   std::fflush(stdout);
   server.run(stop_signal.fd());
   logger.info("stopping");
-  handlers.stop_pools();
 }
 
 }  // namespace
