@@ -5,7 +5,10 @@
 // values it saw, the bytes its encoder wrote, and the places it named.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
+#include <set>
+#include <sstream>
 #include <string>
 
 #include "kvc/protocol/codec.h"
@@ -194,6 +197,55 @@ TEST(GoldenRegistry, IsRegistry045) {
     EXPECT_EQ(to_string(rows[i].result), expected["result"].get<std::string>());
     EXPECT_EQ(to_string(rows[i].handler), expected["handler"].get<std::string>());
   }
+}
+
+// The real message holds a Python set, in any order: sorts what is between braces.
+std::string with_sorted_names(const std::string& message) {
+  const std::size_t open = message.find('{');
+  const std::size_t close = message.find('}');
+  if (open == std::string::npos || close == std::string::npos) return message;
+  std::set<std::string> names;
+  std::stringstream list(message.substr(open + 1, close - open - 1));
+  for (std::string name; std::getline(list >> std::ws, name, ',');) names.insert(name);
+  std::string sorted;
+  for (const std::string& name : names) sorted += name + ",";
+  return message.substr(0, open) + sorted + message.substr(close);
+}
+
+TEST(GoldenValidation, ChecksProtocolsInTheRealWords) {
+  std::ifstream file(kFolder + "validation.json");
+  const Json golden = Json::parse(file);
+  const auto cases = std::ranges::find_if(golden, [](const Json& each) { return each.is_array(); });
+  ASSERT_NE(cases, golden.end());
+  std::size_t num_errors = 0;
+  for (const Json& each : *cases) {
+    std::vector<EnumMember> members;
+    for (const auto& [name, number] : each["enum"].items()) {
+      members.push_back({name, number.get<int>()});
+    }
+    std::vector<ProtocolModuleData> modules;
+    for (const Json& module : each["modules"]) {
+      modules.push_back({module["name"], strings_of(module["request_names"]), {}});
+      for (const Json& definition : module["definitions"]) {
+        modules.back().definitions.emplace_back(
+            definition["name"].get<std::string>(),
+            ProtocolDefinitionData{strings_of(definition["payload_classes"]),
+                                   definition["response_class"], definition["handler_type"]});
+      }
+    }
+    const std::optional<RegistryError> error = check_protocols(members, modules);
+    if (each.contains("error")) {
+      ASSERT_TRUE(error.has_value()) << each["about"];
+      ++num_errors;
+      if (error->fault == RegistryFault::kDefinitionWithoutName) continue;  // our better words
+      EXPECT_EQ(with_sorted_names(error->message),
+                with_sorted_names(each["error"].get<std::string>()))
+          << each["about"];
+    } else if (!each.contains("stricter")) {
+      EXPECT_FALSE(error.has_value()) << each["about"] << ": " << error->message;
+    }
+  }
+  EXPECT_GE(num_errors, 10U);
 }
 
 }  // namespace

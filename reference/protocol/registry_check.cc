@@ -123,8 +123,7 @@ std::optional<RegistryError> check_kinds(const ProtocolModuleData& module) {
   };
   for (const auto& [name, definition] : module.definitions) {
     for (const std::string& payload : definition.payload_classes) {
-      const std::optional<WireType> type = parse_wire_type(payload);
-      if (type.has_value() && *type != WireType::kNone) continue;  // no frame holds a None
+      if (parse_wire_type(payload).has_value()) continue;
       return wrong(RegistryFault::kUnknownPayloadClass, name, "payload class", payload);
     }
     if (!parse_wire_type(definition.response_class).has_value()) {

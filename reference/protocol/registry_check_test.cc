@@ -80,9 +80,6 @@ TEST(RegistryCheck, RefusesKindsThatNobodyKnows) {
   Release payload;
   payload.modules[0].definitions[0].second.payload_classes = {"int", "float"};
   EXPECT_EQ(payload.error().fault, RegistryFault::kUnknownPayloadClass);
-  Release none;
-  none.modules[0].definitions[0].second.payload_classes = {"None"};
-  EXPECT_EQ(none.error().fault, RegistryFault::kUnknownPayloadClass);
   Release response;
   response.modules[0].definitions[0].second.response_class = "dict";
   EXPECT_EQ(response.error().fault, RegistryFault::kUnknownResponseClass);

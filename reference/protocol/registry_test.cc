@@ -56,10 +56,14 @@ TEST(Names, ComeBackFromEveryEnum) {
   EXPECT_FALSE(parse_handler_type("ASYNC").has_value());
 }
 
-TransferResult good_store(const Key&, Int, IntArray, const Bytes&) { return {}; }
+TransferResult store(const Key& /*key*/, Int /*instance_id*/, const IntArray& /*block_ids*/,
+                     const Bytes& /*event*/) {
+  return {{}, true};
+}
 
 TEST(HandlerSignature, AcceptsTheHandlerOfItsDefinition) {
-  EXPECT_TRUE(check_handler<decltype(&good_store)>(row(RequestType::kStore)).ok());
+  EXPECT_TRUE(check_handler<decltype(&store)>(row(RequestType::kStore)).ok());
+  EXPECT_TRUE(store({}, 0, {}, {}).ok);
   const auto clear = [] {};
   EXPECT_TRUE(check_handler<decltype(clear)>(row(RequestType::kClear)).ok());
 }

@@ -14,8 +14,8 @@
 
 namespace kvc {
 
-// Reads protocols 2 to 5. Paths name the field: "$.handle[1]: …". Like pickle.loads it leaves unread
-// what follows the pickle's end.
+// Reads protocols 2 to 5. Paths name the field: "$.handle[1]: …". Like pickle.loads it leaves
+// unread what follows the pickle's end.
 Result<IpcTensor> read_pickle(ByteView pickle);
 
 // Writes protocol 4 (what Python 3.8 to 3.13 writes): CPython's pickle.loads reads it.
