@@ -96,7 +96,7 @@ void store_in_flight(Case& test) {
   const Contents contents_of_b = b.fill(b.blocks(0, 4), test.random()());
   b.store_ok(b.key(of_b), b.blocks(0, 4), "B's STORE after CLEAR");
   event.complete();
-  a.wait_event(stored.event_handle);
+  a.wait_done(stored.event_handle);
 
   const Key key_of_b = b.key(of_b);
   test.expect_equal(b.lookup(key_of_b), Int(4), "chunks found by B's LOOKUP");
@@ -143,8 +143,8 @@ void retrieve_in_flight(Case& test) {
   b.fill(b.blocks(0, 8), test.random()());
   b.store_ok(b.key(of_b), b.blocks(0, 8), "B's STORE after CLEAR");
   event.complete();
-  a.wait_event(stored.event_handle);
-  a.wait_event(retrieved.event_handle);
+  a.wait_done(stored.event_handle);
+  a.wait_done(retrieved.event_handle);
   a.expect_contents(a.blocks(4, 4), contents,
                     "A's RETRIEVE, answered True before CLEAR, done after it");
 }

@@ -40,10 +40,10 @@ class SmallCache {
   EnginePlayer& player() { return player_; }
   std::size_t num_chunks_of_capacity() const { return capacity(test_) / chunk_bytes_; }
 
-  // Stores one chunk that holds the pattern of `seed`, and sees to it that it is there.
-  Tokens store(std::uint64_t seed) {
+  // Stores one chunk that holds nothing but `stamp`, and sees to it that it is there.
+  Tokens store(std::uint8_t stamp) {
     const Tokens tokens = player_.fresh_chunks(1);
-    player_.fill(player_.blocks(0), seed);
+    player_.stamp(0, stamp);
     store(tokens, 0);
     return tokens;
   }
@@ -76,11 +76,11 @@ class SmallCache {
     return is_there;
   }
 
-  void expect_exact(const Key& locked, std::uint64_t seed, const std::string& what) {
+  void expect_exact(const Key& locked, std::uint8_t stamp, const std::string& what) {
     const BlockIds target = player_.blocks(kPlaces);
-    player_.fill(target, ~seed);
+    player_.stamp(target.front(), static_cast<std::uint8_t>(~stamp));
     player_.retrieve_ok(locked, target, 0, what + ", RETRIEVE");
-    player_.expect_contents(target, {pattern_content(player_.geometry(), seed)}, what);
+    player_.expect_contents(target, {Bytes(player_.geometry().block_bytes(), stamp)}, what);
   }
 
  private:
@@ -113,10 +113,10 @@ void three_times_the_capacity(Case& test) {
       cache.press(1);
       continue;
     }
-    const Tokens tokens = cache.store(i);
-    const Key key = player.key(tokens);
+    const auto stamp = static_cast<std::uint8_t>(i);
+    const Key key = player.key(cache.store(stamp));
     test.expect_equal(player.lookup(key), Int(1), "chunks found by LOOKUP of what was just stored");
-    cache.expect_exact(key, i, "what was just stored");
+    cache.expect_exact(key, stamp, "what was just stored");
   }
 }
 
@@ -124,13 +124,13 @@ void locked_is_not_evicted(Case& test) {
   SmallCache cache(test);
   EnginePlayer& player = cache.player();
   std::vector<Key> locked;
-  for (std::uint64_t i = 0; i < 3; ++i) {
+  for (std::uint8_t i = 0; i < 3; ++i) {
     const Tokens tokens = cache.store(i);
     locked.push_back(player.key(tokens));
     test.expect_equal(player.lookup(locked.back()), Int(1), "chunks found by LOOKUP");
   }
   cache.press(2 * cache.num_chunks_of_capacity());
-  for (std::uint64_t i = 0; i < locked.size(); ++i)
+  for (std::uint8_t i = 0; i < 3; ++i)
     cache.expect_exact(locked[i], i, "a locked chunk after twice the capacity");
 }
 
@@ -139,9 +139,9 @@ void freed_keeps_the_rest_locked(Case& test) {
   EnginePlayer& player = cache.player();
   const Tokens tokens = player.fresh_chunks(4);
   Contents contents;
-  for (std::size_t chunk = 0; chunk < 4; ++chunk) {
-    const Contents one = player.fill(player.blocks(chunk), chunk);
-    contents.insert(contents.end(), one.begin(), one.end());
+  for (std::uint8_t chunk = 0; chunk < 4; ++chunk) {
+    player.stamp(chunk, chunk);
+    contents.push_back(Bytes(player.geometry().block_bytes(), chunk));
   }
   player.store_ok(player.key(tokens), player.blocks(0, 4));
   const std::string id = test.unique("request");
@@ -171,12 +171,19 @@ void locks_do_not_leak(Case& test) {
   SmallCache cache(test);
   EnginePlayer& player = cache.player();
   std::vector<Tokens> stored;
-  for (std::uint64_t i = 0; i < 8; ++i) stored.push_back(cache.store(i));
-  for (std::size_t i = 0; i < 1000; ++i) {
-    const Key key = player.key(stored[i % stored.size()]);
-    player.lookup(key);
-    player.free_locks(key);
-    player.end_session(key.request_id);
+  for (std::uint8_t i = 0; i < 8; ++i) stored.push_back(cache.store(i));
+  // A hundred requests at a time hold locks, ten times.
+  for (int round = 0; round < 10; ++round) {
+    std::vector<Key> keys;
+    for (std::size_t i = 0; i < 100; ++i) {
+      keys.push_back(player.key(stored[i % stored.size()]));
+      keys.back().worker_id = std::nullopt;
+    }
+    for (const RequestType type : {RequestType::kLookup, RequestType::kFreeLookupLocks}) {
+      std::vector<Sent> sent;
+      for (const Key& key : keys) sent.push_back(player.client().send_values(type, key, Int(1)));
+      for (const Sent& one : sent) player.client().reply_to(one);
+    }
   }
   cache.press(2 * cache.num_chunks_of_capacity());
   std::size_t num_left = 0;
@@ -227,7 +234,7 @@ void no_memory_stores_none(Case& test) {
   std::vector<Key> locked;
   const std::size_t num_locked = cache.num_chunks_of_capacity() * 3 / 4;
   for (std::size_t i = 0; i < num_locked; ++i) {
-    locked.push_back(player.key(cache.store(i)));
+    locked.push_back(player.key(cache.store(static_cast<std::uint8_t>(i))));
     test.expect_equal(player.lookup(locked.back()), Int(1), "chunks found by LOOKUP");
   }
   const std::size_t num_new = cache.num_chunks_of_capacity() / 2;
@@ -240,7 +247,7 @@ void no_memory_stores_none(Case& test) {
 
   test.step("what was locked meanwhile");
   for (std::size_t i = 0; i < num_locked; ++i)
-    cache.expect_exact(locked[i], i, "a chunk that was locked");
+    cache.expect_exact(locked[i], static_cast<std::uint8_t>(i), "a chunk that was locked");
   test.step("when there is room again");
   player.clear();
   player.store_ok(player.key(tokens), blocks, "the same STORE when there is room");

@@ -214,7 +214,7 @@ void empty_event(Case& test) {
   const auto result = player.client().result<TransferResult>(player.client().reply_to(sent));
   test.expect(result.ok, "RETRIEVE with an empty event handle answers (event, True)",
               describe(Value(result)));
-  player.wait_event(result.event_handle);
+  player.wait_done(result.event_handle);
   player.expect_contents(player.blocks(1), contents, "RETRIEVE with an empty event handle");
 }
 
@@ -238,7 +238,7 @@ void many_readers(Case& test) {
     const auto result =
         readers[i].client().result<TransferResult>(readers[i].client().reply_to(sent[i]));
     test.expect(result.ok, "each reader's RETRIEVE answers True", describe(Value(result)));
-    readers[i].wait_event(result.event_handle);
+    readers[i].wait_done(result.event_handle);
     readers[i].expect_contents(readers[i].blocks(i % 3, 2), contents, "one of four readers");
   }
 }

@@ -198,7 +198,7 @@ void pipelined_writers(Case& test) {
   for (const Sent& sent : {one, two}) {
     const auto result = player.client().result<TransferResult>(player.client().reply_to(sent));
     test.expect(result.ok, "STORE answers (event, True)", describe(Value(result)));
-    player.wait_event(result.event_handle);
+    player.wait_done(result.event_handle);
   }
   expect_chunks(test, player, tokens, 0, 1, 2, first, "two STOREs of one chunk in a pipeline");
 }

@@ -258,6 +258,12 @@ void EnginePlayer::fill_all(std::uint8_t byte) {
     std::memset(impl_->memory(i), byte, impl_->geometry.tensors()[i].size_bytes);
 }
 
+void EnginePlayer::stamp(std::int64_t block_id, std::uint8_t byte) {
+  impl_->geometry.for_each_row(static_cast<std::size_t>(block_id), [&](const RowPlace& row) {
+    std::memset(impl_->memory(row.tensor) + row.offset, byte, row.size);
+  });
+}
+
 Contents EnginePlayer::contents(const BlockIds& block_ids) const {
   Contents contents;
   for (const std::int64_t block : block_ids) {
@@ -327,14 +333,14 @@ MemoryImage EnginePlayer::with(MemoryImage before, const BlockIds& block_ids,
 TransferResult EnginePlayer::store(const Key& key, const BlockIds& block_ids) {
   const Sent sent = send_store(key, block_ids, ready_event());
   const auto result = impl_->client.result<TransferResult>(impl_->client.reply_to(sent));
-  if (result.ok) wait_event(result.event_handle);
+  if (result.ok) wait_done(result.event_handle);
   return result;
 }
 
 TransferResult EnginePlayer::retrieve(const Key& key, const BlockIds& block_ids, Int skip) {
   const Sent sent = send_retrieve(key, block_ids, ready_event(), skip);
   const auto result = impl_->client.result<TransferResult>(impl_->client.reply_to(sent));
-  if (result.ok) wait_event(result.event_handle);
+  if (result.ok) wait_done(result.event_handle);
   return result;
 }
 
@@ -370,11 +376,16 @@ Sent EnginePlayer::send_retrieve(const Key& key, Int instance_id, const BlockIds
                                    event, skip);
 }
 
+TransferResult EnginePlayer::miss() {
+  const Sent sent = send_retrieve(key(fresh_chunks(1)), blocks(0), ready_event());
+  auto result = impl_->client.result<TransferResult>(impl_->client.reply_to(sent));
+  impl_->test.expect(!result.ok, "RETRIEVE of a chunk that was never stored answers False",
+                     words(result));
+  return result;
+}
+
 std::optional<TransferResult> EnginePlayer::outcome(const Sent& sent) {
-  const Sent fence = send_retrieve(key(fresh_chunks(1)), blocks(0), ready_event());
-  const auto miss = impl_->client.result<TransferResult>(impl_->client.reply_to(fence));
-  impl_->test.expect(!miss.ok, "RETRIEVE of a chunk that was never stored answers False",
-                     words(miss));
+  miss();
   for (const Reply& reply : impl_->client.unclaimed())
     if (!reply.frames.empty() && reply.frames.front() == sent.uid)
       return impl_->client.result<TransferResult>(impl_->client.reply_to(sent));
@@ -392,8 +403,7 @@ void EnginePlayer::expect_says_false(const Sent& sent, bool handle_is_fine,
   const std::string expected =
       what + (handle_is_fine ? ": a reply with False" : ": the reply (b\"\", False)");
   const std::optional<TransferResult> result = outcome(sent);
-  if (!result)
-    throw Finding{Verdict::kSilent, expected, "no reply", impl_->test.context().step()};
+  if (!result) throw Finding{Verdict::kSilent, expected, "no reply", impl_->test.context().step()};
   if (result->ok || (!handle_is_fine && !result->event_handle.empty()))
     impl_->test.wrong(expected, "the reply " + words(*result));
 }
@@ -451,6 +461,13 @@ void EnginePlayer::wait_event(const Bytes& handle) {
                     "it is still not complete", impl_->test.context().step()};
     std::this_thread::sleep_for(kLook);
   }
+}
+
+void EnginePlayer::wait_done(const Bytes& handle) {
+  wait_event(handle);
+  // The event of a failed RETRIEVE comes behind all work of the instance, where there is one.
+  const TransferResult behind = miss();
+  if (!behind.event_handle.empty()) wait_event(behind.event_handle);
 }
 
 bool EnginePlayer::event_complete(const Bytes& handle) {
