@@ -139,7 +139,6 @@ const TYPES = {
 };
 const ORDERS = {
   IPCCacheEngineKey: KEY, 'list[BlockAllocationRecord]': RECORD, 'list[CBMatchResult]': MATCH };
-
 function known(name) { // a KVCache holds Python pickles: to read those is another afternoon
   if (TYPES[name]) return TYPES[name];
   throw new Unimplemented(`the example does not read ${name}`);
