@@ -40,11 +40,12 @@ HostStream::~HostStream() {
   thread_.join();
 }
 
-void HostStream::push(Work work) {
+template <class MakeWork>
+void HostStream::push(MakeWork make_work) {
   {
     const std::lock_guard lock(mutex_);
     KVC_ASSERT(!ended_);
-    work_.push_back(std::move(work));
+    work_.push_back(make_work());
     ++num_queued_;
   }
   queued_.notify_one();
@@ -68,39 +69,50 @@ void HostStream::run() {
 }
 
 void HostStream::begin_unit() {
-  push([](bool) { return true; });
+  push([] { return [](bool) { return true; }; });
 }
 
+// The numbers of wait and record are read as they are queued, under one lock: a wait could
+// otherwise ask for a record that is counted already and queued behind it, on this very stream, and
+// never end.
 void HostStream::wait(std::shared_ptr<Event> event) {
-  const std::uint64_t target = host_event(*event).target();
-  push([this, target, event = std::move(event)](bool whole) {
-    // The rest of a failed unit has nothing to wait for.
-    return whole &&
-           host_event(*event).wait(target, wait_limit_, abandoned_) == WaitOutcome::kComplete;
+  push([&] {
+    const std::uint64_t target = host_event(*event).target();
+    return [this, target, event = std::move(event)](bool whole) {
+      // The rest of a failed unit has nothing to wait for.
+      return whole &&
+             host_event(*event).wait(target, wait_limit_, abandoned_) == WaitOutcome::kComplete;
+    };
   });
 }
 
 void HostStream::record(std::shared_ptr<Event> event) {
-  const std::uint64_t number = host_event(*event).begin_record();
-  push([number, event = std::move(event)](bool whole) {
-    if (whole) host_event(*event).finish_record(number);
-    return whole;
+  push([&] {
+    const std::uint64_t number = host_event(*event).begin_record();
+    return [number, event = std::move(event)](bool whole) {
+      if (whole) host_event(*event).finish_record(number);
+      return whole;
+    };
   });
 }
 
 void HostStream::copy(std::shared_ptr<const BlockSpace> space, std::vector<ChunkCopy> chunks) {
-  push([space = std::move(space), chunks = std::move(chunks)](bool whole) {
-    if (!whole || any_lost(*space)) return false;
-    const BlockCopy copy(*space);
-    for (const ChunkCopy& chunk : chunks) copy.run(chunk);
-    return !any_lost(*space);
+  push([&] {
+    return [space = std::move(space), chunks = std::move(chunks)](bool whole) {
+      if (!whole || any_lost(*space)) return false;
+      const BlockCopy copy(*space);
+      for (const ChunkCopy& chunk : chunks) copy.run(chunk);
+      return !any_lost(*space);
+    };
   });
 }
 
 void HostStream::host_function(std::function<void(bool completed)> function) {
-  push([function = std::move(function)](bool whole) {
-    function(whole);
-    return whole;
+  push([&] {
+    return [function = std::move(function)](bool whole) {
+      function(whole);
+      return whole;
+    };
   });
 }
 

@@ -38,7 +38,9 @@ class HostStream final : public Stream {
   // Work is told whether its unit is whole so far, and answers whether it still is.
   using Work = std::function<bool(bool whole)>;
 
-  void push(Work work);
+  // Queues what `make_work` answers, called under the lock.
+  template <class MakeWork>
+  void push(MakeWork make_work);
   void run();
 
   const std::chrono::milliseconds wait_limit_;
