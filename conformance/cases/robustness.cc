@@ -5,6 +5,7 @@
 // ends with a request of a client that was there before, of the same client, and of a new one.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <zmq.hpp>
 
 #include "conformance/cases/lists.h"
@@ -239,18 +240,37 @@ void identity_is_used_again(Case& test) {
   test.expect_alive("an identity used by several connections");
 }
 
+// A greeting that does not begin with ff is read by libzmq as one of ZMTP 1.0, whose frames are a
+// length, flags and that many bytes: so a scrape, a browser or a TLS client sends messages of one
+// frame without knowing it.
+std::vector<Bytes> greetings() {
+  constexpr std::string_view kScrape =
+      "GET /metrics HTTP/1.1\r\nHost: localhost:5555\r\nUser-Agent: Prometheus/2.45.0\r\nAccept: "
+      "application/openmetrics-text;version=1.0.0,application/"
+      "openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1\r\n"
+      "Accept-Encoding: gzip\r\nX-Prometheus-Scrape-Timeout-Seconds: 10\r\n\r\n";
+  Bytes tls_hello = msg::raw({0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3});
+  for (int i = 0; i < 600; ++i) tls_hello.push_back(static_cast<std::uint8_t>(i % 200));
+  return {to_bytes(as_bytes("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")),
+          Bytes(100000, 0xff),
+          Bytes(10, 0x00),
+          {},
+          msg::raw({0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f}),  // a ZMTP 3 greeting, and then nothing
+          msg::raw({0x01, 0x00, 0x02, 0x00, 0x01}),        // ZMTP 1.0: no identity, one frame: 1
+          to_bytes(as_bytes(kScrape)),
+          tls_hello};
+}
+
 void strangers_connect(Case& test) {
   Client bystander = test.client();
   bystander.call<std::string>(RequestType::kNoop);
-  const std::vector<Bytes> greetings = {
-      to_bytes(as_bytes("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")),
-      Bytes(100000, 0xff),
-      Bytes(10, 0x00),
-      {},
-      msg::raw({0xff, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f}),  // a ZMTP greeting, and then nothing
-      random_bytes(test, 4096)};
-  for (const Bytes& greeting : greetings)
+  for (const Bytes& greeting : greetings()) {
+    test.step(
+        fmt::format("a connection that says {}",
+                    to_hex(ByteView(greeting).first(std::min<std::size_t>(greeting.size(), 32)))));
     if (!send_raw_tcp(test.context().endpoint(), greeting)) return;  // not a tcp endpoint
+  }
+  bystander.fence();
   bystander.call<std::string>(RequestType::kNoop);
   test.expect_alive("connections that do not speak ZMTP");
 }
@@ -295,7 +315,8 @@ void add_robustness_cases(CaseList& list, const Registry&) {
            "An identity used again, and by two connections at once, stops nobody.",
            identity_is_used_again);
   add_body("SurvivesStrangers", "robustness.peers-come-and-go",
-           "TCP connections that do not speak ZMTP stop nobody.", strangers_connect);
+           "TCP connections that do not speak ZMTP 3 (HTTP, TLS, ZMTP 1.0, junk) stop nobody.",
+           strangers_connect);
 }
 
 }  // namespace kvc::conformance
