@@ -2,8 +2,8 @@
 // Copyright the kvconform authors
 //
 // What the files of Typing share: how a payload's position is named in an id, which requirement of
-// the ledger speaks of a type, and the tables of documents. A server is asked with them in a request
-// (cases/typing*.cc), a testee as they are (cases/testee/typing.cc), under the same ids.
+// the ledger speaks of a type, and the tables of documents. A server is asked with them in a
+// request (cases/typing*.cc), a testee as they are (cases/testee/typing.cc), under the same ids.
 #pragma once
 
 #include <functional>

@@ -53,6 +53,13 @@ void Case::harness(const std::string& what) {
   throw Finding{Verdict::kHarness, "the harness can carry out the case", what, context_.step()};
 }
 
+Testee& Case::testee() {
+  KVC_ASSERT(context_.testee() != nullptr);
+  return *context_.testee();
+}
+
+void Case::checked(std::size_t count) { context_.add_checks(count); }
+
 void Case::step(const std::string& note) { context_.set_step(note); }
 
 void Case::expect_alive(const std::string& after_what) {
@@ -71,6 +78,19 @@ void CaseList::add(CaseSpec spec) {
   KVC_ASSERT(std::none_of(cases_.begin(), cases_.end(),
                           [&](const CaseSpec& other) { return other.id == spec.id; }));
   cases_.push_back(std::move(spec));
+}
+
+CaseList merged(const CaseList& socket_cases, const CaseList& pipe_cases) {
+  CaseList out = socket_cases;
+  for (const CaseSpec& spec : pipe_cases.cases()) {
+    const auto same = std::find_if(out.cases().begin(), out.cases().end(),
+                                   [&](const CaseSpec& other) { return other.id == spec.id; });
+    if (same == out.cases().end())
+      out.add(spec);
+    else
+      same->on_pipe = true;
+  }
+  return out;
 }
 
 }  // namespace kvc::conformance

@@ -41,6 +41,8 @@ std::optional<Capability> parse_capability(std::string_view name);
 // A case can fill this much in a second or two, and the real server takes no less than 1 GiB.
 inline constexpr std::uint64_t kSmallCacheBytesMax = std::uint64_t{1} << 30;
 
+class Testee;
+
 class Case {
  public:
   explicit Case(RunContext& context) : context_(context) {}
@@ -65,6 +67,11 @@ class Case {
   [[noreturn]] void wrong(const std::string& expected, const std::string& actual);
   [[noreturn]] void harness(const std::string& what);
 
+  // The program behind the pipe: only in cases of `kvconform testee`.
+  Testee& testee();
+  // Adds to the number of checks that the summary tells.
+  void checked(std::size_t count = 1);
+
   // Says in a failure's report where it happened; for bodies that loop over a table.
   void step(const std::string& note);
 
@@ -83,18 +90,24 @@ struct CaseSpec {
   std::string claim;                // one sentence
   std::vector<Capability> needs;
   std::function<void(Case&)> body;
+  bool on_socket = true;  // `kvconform run` has it
+  bool on_pipe = false;   // `kvconform testee` has it
 };
 
 class CaseList {
  public:
   void add(CaseSpec spec);  // asserts that the id is new and well formed
   const std::vector<CaseSpec>& cases() const { return cases_; }
+  std::vector<CaseSpec>& cases() { return cases_; }
 
  private:
   std::vector<CaseSpec> cases_;
 };
 
-// All cases of the suite, in the order of the files (cases/all.cc).
+// The cases of `kvconform run`, in the order of the files (cases/all.cc).
 CaseList all_cases(const Registry& registry);
+
+// Both lists as one, for what has to know every id: a rule that is judged both ways has one case.
+CaseList merged(const CaseList& socket_cases, const CaseList& pipe_cases);
 
 }  // namespace kvc::conformance

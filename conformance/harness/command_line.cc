@@ -55,6 +55,35 @@ struct CommandLine {
   double cache_gb = 0;
 };
 
+// What every judging command has.
+void add_judging_options(CLI::App& command, CommandLine& line) {
+  RunOptions& options = line.run;
+  command.add_option("--release", options.release, "Release of the protocol")
+      ->capture_default_str();
+  command
+      .add_option("--filter", options.filter,
+                  "Cases to run: patterns with * and ?, joined by ':', those after a '-' excluded")
+      ->type_name("GLOB");
+  command.add_flag("--strict", options.strict, "SHOULD rules count as MUST rules do");
+  auto* expect = command.add_option("--expect", options.expect, "File of expected failures")
+                     ->type_name("FILE");
+  command.add_flag("--fix-expect", options.fix_expect, "Rewrite that file to what came")
+      ->needs(expect);
+  command.add_option("--json", options.json, "Write a JSON report")->type_name("FILE");
+  command.add_option("--junit", options.junit, "Write a JUnit report")->type_name("FILE");
+  command
+      .add_option("--repro-dir", options.repro_folder, "Where failures leave their frames and logs")
+      ->type_name("FOLDER")
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "Seed of all that is random in the cases");
+  command.add_option("--timeout-ms", line.timeout_ms, "Wait so long for a reply that is due")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      .add_option("--budget-s", line.budget_s, "End the run after so long; what is left is not run")
+      ->check(CLI::PositiveNumber);
+}
+
 CLI::App* add_run(CLI::App& app, CommandLine& line) {
   CLI::App* run = app.add_subcommand("run", "Judge a server");
   RunOptions& options = line.run;
@@ -65,32 +94,15 @@ CLI::App* add_run(CLI::App& app, CommandLine& line) {
                   "--start the kvserver beside kvconform is judged")
       ->type_name("CMD")
       ->excludes(target);
-  run->add_option("--release", options.release, "Release of the protocol")->capture_default_str();
+  add_judging_options(*run, line);
   run->add_option("--device", options.device, "Device to play an engine on")
       ->check(CLI::IsMember({"host", "cuda", "none"}))
       ->capture_default_str();
-  run->add_option("--filter", options.filter,
-                  "Cases to run: patterns with * and ?, joined by ':', those after a '-' excluded")
-      ->type_name("GLOB");
   run->add_option("--require", options.require,
                   "Fail when the server lacks this capability or request type")
       ->type_name("CAP");
-  run->add_flag("--strict", options.strict, "SHOULD rules count as MUST rules do");
   run->add_flag("--security", options.security,
                 "Also run the cases that try an exploit, harmlessly");
-  auto* expect =
-      run->add_option("--expect", options.expect, "File of expected failures")->type_name("FILE");
-  run->add_flag("--fix-expect", options.fix_expect, "Rewrite that file to what came")
-      ->needs(expect);
-  run->add_option("--json", options.json, "Write a JSON report")->type_name("FILE");
-  run->add_option("--junit", options.junit, "Write a JUnit report")->type_name("FILE");
-  run->add_option("--repro-dir", options.repro_folder, "Where failures leave their frames")
-      ->type_name("FOLDER")
-      ->capture_default_str();
-  run->add_option("--seed", options.seed, "Seed of all that is random in the cases");
-  run->add_option("--timeout-ms", line.timeout_ms, "Wait so long for a reply that is due")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
   run->add_option("--probe-ms", line.probe_ms, "A server that leaves NOOP so long is dead")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -100,12 +112,27 @@ CLI::App* add_run(CLI::App& app, CommandLine& line) {
   run->add_option("--start-timeout-s", line.start_timeout_s, "Wait so long for a server to start")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  run->add_option("--budget-s", line.budget_s, "End the run after so long; what is left is not run")
-      ->check(CLI::PositiveNumber);
   run->add_option("--cache-gb", line.cache_gb,
                   "Size of the server's cache, where --l1-size-gb in --start does not say it")
       ->check(CLI::PositiveNumber);
   return run;
+}
+
+CLI::App* add_testee(CLI::App& app, CommandLine& line) {
+  CLI::App* testee = app.add_subcommand(
+      "testee", "Judge a codec and registry in a program that answers on stdout");
+  testee
+      ->add_option("command", line.run.testee,
+                   "The program, for /bin/sh; conformance/testee/README.md has the messages")
+      ->type_name("CMD")
+      ->required();
+  add_judging_options(*testee, line);
+  testee
+      ->add_option("--golden", line.run.golden,
+                   "Judge by the golden data in this folder, and not by that in kvconform")
+      ->type_name("FOLDER")
+      ->check(CLI::ExistingDirectory);
+  return testee;
 }
 
 void finish_run_options(const CLI::App& run, CommandLine& line, int argc, char** argv) {
@@ -115,18 +142,19 @@ void finish_run_options(const CLI::App& run, CommandLine& line, int argc, char**
   options.grace = std::chrono::milliseconds(line.grace_ms);
   options.start_timeout = std::chrono::seconds(line.start_timeout_s);
   if (run.count("--budget-s") > 0) options.budget_s = line.budget_s;
-  if (run.count("--cache-gb") > 0) options.cache_gb = line.cache_gb;
+  if (run.get_name() == "run" && run.count("--cache-gb") > 0) options.cache_gb = line.cache_gb;
   if (run.count("--seed") == 0) options.seed = std::random_device{}();
   options.arguments.assign(argv + 1, argv + argc);
 }
 
-int run_command(const CommandLine& line, const Registry& registry,
-                const std::function<CaseList(const Registry&)>& make_cases) {
+int run_command(const CommandLine& line, const Registry& registry, const Suites& suites) {
   RunOptions options = line.run;
   const Ledger& ledger = Ledger::embedded();
   options.filter = ledger.current_id(options.filter);
-  const CaseList cases = make_cases(registry);
-  Run run(options, cases, ledger, std::cout, TerminalStyle::of_stdout());
+  const CaseList cases =
+      options.testee.empty() ? suites.socket(registry) : suites.pipe(registry, options.golden);
+  const CaseList known = suites.all(registry);
+  Run run(options, cases, ledger, std::cout, TerminalStyle::of_stdout(), &known);
   install_signal_handler(run.context());
   const int code = run.run_all();
   g_interrupted = nullptr;
@@ -148,10 +176,9 @@ int replay_command(const CommandLine& line, const Registry& registry) {
 
 }  // namespace
 
-int run_command_line(int argc, char** argv,
-                     const std::function<CaseList(const Registry&)>& make_cases) {
+int run_command_line(int argc, char** argv, const Suites& suites) {
   CLI::App app(
-      "kvconform judges servers of the LMCache multiprocess protocol.\n"
+      "kvconform judges servers and codecs of the LMCache multiprocess protocol.\n"
       "Exit codes: 0 all required rules hold (or fail as expected); 1 one does not, or an "
       "expected\n"
       "failure passes; 2 the harness or its use is at fault.");
@@ -159,6 +186,7 @@ int run_command_line(int argc, char** argv,
   app.set_version_flag("--version", "kvconform " + std::string(kSuiteVersion));
   CommandLine line;
   CLI::App* run = add_run(app, line);
+  CLI::App* testee = add_testee(app, line);
   CLI::App* list = app.add_subcommand("list", "List the cases");
   list->add_flag("--json", line.json, "As JSON");
   list->add_option("--release", line.run.release, "Release of the protocol");
@@ -182,15 +210,20 @@ int run_command_line(int argc, char** argv,
     const Registry& registry = registry_named(line.run.release);
     if (*run) {
       finish_run_options(*run, line, argc, argv);
-      return run_command(line, registry, make_cases);
+      return run_command(line, registry, suites);
+    }
+    if (*testee) {
+      line.run.device = "none";
+      finish_run_options(*testee, line, argc, argv);
+      return run_command(line, registry, suites);
     }
     if (*list) {
-      list_cases(make_cases(registry), Ledger::embedded(), line.json, std::cout);
+      list_cases(suites.all(registry), Ledger::embedded(), line.json, std::cout);
       return kOk;
     }
     if (*replay_app) return replay_command(line, registry);
     if (*decode_app) return decode_command(registry, line.input, std::cout) ? kOk : kUsage;
-    if (explain(make_cases(registry), Ledger::embedded(), line.id, std::cout)) return kOk;
+    if (explain(suites.all(registry), Ledger::embedded(), line.id, std::cout)) return kOk;
     std::cerr << "kvconform: nothing has the id " << line.id << " (see kvconform list)\n";
   } catch (const std::exception& error) {
     std::cerr << "kvconform: " << error.what() << "\n";

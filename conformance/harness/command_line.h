@@ -5,13 +5,24 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "conformance/harness/case.h"
 
 namespace kvc::conformance {
 
-// Answers the exit code: 0, 1 or 2. `make_cases` gives the suite for a release.
-int run_command_line(int argc, char** argv,
-                     const std::function<CaseList(const Registry&)>& make_cases);
+// What the commands judge by, for a release.
+struct Suites {
+  std::function<CaseList(const Registry&)> socket;
+  // Golden data is read from a folder like golden/0.4.5, or, where that is empty, is built in.
+  std::function<CaseList(const Registry&, const std::string& golden_folder)> pipe;
+
+  CaseList all(const Registry& registry) const {
+    return merged(socket(registry), pipe(registry, ""));
+  }
+};
+
+// Answers the exit code: 0, 1 or 2.
+int run_command_line(int argc, char** argv, const Suites& suites);
 
 }  // namespace kvc::conformance

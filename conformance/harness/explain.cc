@@ -25,6 +25,13 @@ std::vector<std::string> needs_of(const CaseSpec& spec) {
   return out;
 }
 
+std::vector<std::string> commands_of(const CaseSpec& spec) {
+  std::vector<std::string> out;
+  if (spec.on_socket) out.emplace_back("run");
+  if (spec.on_pipe) out.emplace_back("testee");
+  return out;
+}
+
 void explain_requirement(const Requirement& requirement, std::ostream& out) {
   out << fmt::format("{}  {}\n", requirement.id, to_string(requirement.level));
   out << "  " << requirement.text << "\n";
@@ -40,7 +47,8 @@ bool proves(const CaseSpec& spec, const std::string& requirement) {
 void explain_case(const CaseSpec& spec, const Ledger& ledger, std::ostream& out) {
   out << fmt::format("{}  a case\n  {}\n", spec.id, spec.claim);
   if (!spec.needs.empty()) out << "  needs:    " << joined(needs_of(spec)) << "\n";
-  out << "  run it:   kvconform run --filter " << spec.id << "\n";
+  if (spec.on_socket) out << "  run it:   kvconform run --filter " << spec.id << "\n";
+  if (spec.on_pipe) out << "  run it:   kvconform testee 'CMD' --filter " << spec.id << "\n";
   for (const std::string& id : spec.proves) {
     const Requirement* requirement = ledger.find(id);
     out << "\n  it proves ";
@@ -58,6 +66,7 @@ void list_cases(const CaseList& cases, const Ledger& ledger, bool json, std::ost
     for (const CaseSpec& spec : cases.cases()) {
       out << fmt::format("{}  {}  {}", spec.id, to_string(ledger.level_of(spec)), spec.claim);
       if (!spec.needs.empty()) out << "  [needs " << joined(needs_of(spec)) << "]";
+      if (!spec.on_socket) out << "  [testee]";
       out << "\n";
     }
     return;
@@ -68,7 +77,8 @@ void list_cases(const CaseList& cases, const Ledger& ledger, bool json, std::ost
                     {"claim", spec.claim},
                     {"level", to_string(ledger.level_of(spec))},
                     {"requirements", spec.proves},
-                    {"needs", needs_of(spec)}});
+                    {"needs", needs_of(spec)},
+                    {"commands", commands_of(spec)}});
   out << dumped({{"schema_version", kReportSchemaVersion},
                  {"suite_version", kSuiteVersion},
                  {"cases", list}});

@@ -129,7 +129,12 @@ Json json_report(const RunReport& report, const Ledger& ledger) {
           {"strict", report.strict},
           {"arguments", report.arguments},
           {"expectations", report.expectations_file},
-          {"capabilities", capabilities_json(report.capabilities, report.release)},
+          {"command", report.command},
+          {"capabilities", report.command == "run"
+                               ? capabilities_json(report.capabilities, report.release)
+                               : Json::object()},
+          {"implemented", report.implemented},
+          {"num_checks", report.num_checks},
           {"summary", summary_json(report)},
           {"failures", report.failures},
           {"problems", report.problems},

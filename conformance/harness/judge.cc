@@ -8,8 +8,6 @@
 #include <exception>
 #include <zmq.hpp>
 
-#include "conformance/harness/probe.h"
-
 namespace kvc::conformance {
 namespace {
 
@@ -22,22 +20,24 @@ Finding harness_fault(const std::string& what) {
 std::optional<std::string> Judge::make_ready(const CaseSpec& spec) {
   if (!out_of_service_.empty()) return out_of_service_;
   if (!dead_) {
-    const std::optional<std::string> death = death_of_server(context_);
+    const std::optional<std::string> death = subject_.death(context_);
     if (!death) return std::nullopt;
-    late_deaths_.push_back(fmt::format("the server was found dead before {}{}: {}", spec.id,
-                                       last_case_.empty() ? "" : ", after " + last_case_, *death));
+    late_deaths_.push_back(fmt::format("the {} was found dead before {}{}: {}", subject_.noun(),
+                                       spec.id, last_case_.empty() ? "" : ", after " + last_case_,
+                                       *death));
     dead_ = true;
   }
-  if (!server_.can_restart()) {
+  if (!subject_.can_restart()) {
     out_of_service_ = "the server is dead, and kvconform did not start it (see --start)";
     return out_of_service_;
   }
   try {
-    server_.start(context_);
+    subject_.start(context_);
     dead_ = false;
     return std::nullopt;
   } catch (const ServerError& error) {
-    out_of_service_ = fmt::format("the server cannot be started again: {}", error.what());
+    out_of_service_ =
+        fmt::format("the {} cannot be started again: {}", subject_.noun(), error.what());
     return out_of_service_;
   }
 }
@@ -61,18 +61,18 @@ Verdict Judge::run_body(const CaseSpec& spec, Finding& finding) {
 }
 
 void Judge::probe_after(CaseResult& result) {
-  if (result.verdict == Verdict::kDead) {
+  if (result.verdict == Verdict::kDead || subject_.is_down()) {
     dead_ = true;
     return;
   }
-  const std::optional<std::string> death = death_of_server(context_);
+  const std::optional<std::string> death = subject_.death(context_);
   if (!death) return;
   dead_ = true;
   std::string actual = *death;
   if (result.verdict != Verdict::kPass)
     actual += fmt::format("; before that: expected {}, and was {}", result.finding.expected,
                           result.finding.actual);
-  result.finding = {Verdict::kDead, "the server serves on after the case", actual,
+  result.finding = {Verdict::kDead, "the " + subject_.noun() + " serves on after the case", actual,
                     result.finding.note};
   result.verdict = Verdict::kDead;
 }
@@ -89,7 +89,7 @@ CaseResult Judge::judge(const CaseSpec& spec) {
     if (capabilities_.has(need)) continue;
     result.verdict = Verdict::kSkipped;
     result.finding = {Verdict::kSkipped, "the server has " + std::string(to_string(need)),
-                      "it has not", ""};
+                      "the server lacks " + std::string(to_string(need)), ""};
     return result;
   }
   try {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the kvconform authors
 //
-// Judge: runs cases against the server under test, one at a time, and finds each one's verdict:
-// NOOP before, the body, NOOP after. A server that is dead is started again for the next case,
+// Judge: runs cases against a subject, one at a time, and finds each one's verdict: a probe whether
+// it lives, the body, the probe again. A subject that is dead is started again for the next case,
 // where somebody can; where nobody can, the cases left are not run.
 #pragma once
 
@@ -12,15 +12,15 @@
 #include "conformance/harness/capabilities.h"
 #include "conformance/harness/case_result.h"
 #include "conformance/harness/run_context.h"
-#include "conformance/harness/server_under_test.h"
+#include "conformance/harness/subject.h"
 
 namespace kvc::conformance {
 
 class Judge {
  public:
-  // All three outlive the judge. The server has been started.
-  Judge(RunContext& context, ServerUnderTest& server, const Capabilities& capabilities)
-      : context_(context), server_(server), capabilities_(capabilities) {}
+  // All three outlive the judge. The subject has been started.
+  Judge(RunContext& context, Subject& subject, const Capabilities& capabilities)
+      : context_(context), subject_(subject), capabilities_(capabilities) {}
 
   CaseResult judge(const CaseSpec& spec);
 
@@ -28,13 +28,13 @@ class Judge {
   const std::vector<std::string>& late_deaths() const { return late_deaths_; }
 
  private:
-  // Why the server cannot be judged now, or nothing: it lives.
+  // Why the subject cannot be judged now, or nothing: it lives.
   std::optional<std::string> make_ready(const CaseSpec& spec);
   Verdict run_body(const CaseSpec& spec, Finding& finding);
   void probe_after(CaseResult& result);
 
   RunContext& context_;
-  ServerUnderTest& server_;
+  Subject& subject_;
   const Capabilities& capabilities_;
   std::vector<std::string> late_deaths_;
   std::string last_case_;       // the last one whose body ran

@@ -32,7 +32,7 @@ int exit_code(const RunReport& report) {
 }
 
 std::string rerun_command(const RunReport& report, const std::string& id) {
-  std::string out = "kvconform run";
+  std::string out = "kvconform " + report.command;
   if (!report.rerun_options.empty()) out += " " + report.rerun_options;
   return fmt::format("{} --filter {} --seed {}", out, shell_quoted(id), report.seed);
 }

@@ -17,6 +17,8 @@ namespace kvc::conformance {
 
 struct RunReport {
   std::string release;                 // of the protocol
+  std::string command = "run";         // of kvconform
+  std::string noun = "server";         // what is judged
   std::string server;                  // in words
   std::string rerun_options;           // "--target …": how to judge the same server again
   std::vector<std::string> arguments;  // of this run
@@ -27,6 +29,8 @@ struct RunReport {
   std::string server_log;         // empty: none
   std::string repro_folder;
   Capabilities capabilities;
+  std::vector<std::string> implemented;  // commands of a testee
+  std::uint64_t num_checks = 0;          // within the cases, where they count them
   std::vector<GradedResult> results;
   std::size_t num_planned = 0;        // cases that the filter chose
   bool ended_early = false;           // by a signal or the budget

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -17,6 +18,8 @@
 #include "conformance/harness/json_report.h"
 #include "conformance/harness/probe.h"
 #include "conformance/harness/repro.h"
+#include "conformance/harness/server_under_test.h"
+#include "conformance/testee/testee.h"
 #include "kvc/device/host_device.h"
 
 namespace kvc::conformance {
@@ -30,6 +33,9 @@ constexpr double kEmbeddedCacheGb = 0.125;
 
 // How often the JSON file is written while the run goes on, so that even a killed run leaves one.
 constexpr std::chrono::seconds kJsonInterval{2};
+
+// A server that is said to be there already needs no time to start.
+constexpr std::chrono::milliseconds kAttachPatience{10000};
 
 RunSettings settings_of(const RunOptions& options) {
   RunSettings settings;
@@ -60,11 +66,10 @@ std::unique_ptr<Device> device_of(const std::string& name) {
 }
 
 ServerUnderTest server_of(const RunOptions& options) {
-  if (!options.target.empty()) return ServerUnderTest::attached(options.target);
-  std::error_code ignored;
-  std::filesystem::create_directories(options.repro_folder, ignored);
+  if (!options.target.empty())
+    return ServerUnderTest::attached(options.target,
+                                     std::min(options.start_timeout, kAttachPatience));
   const std::string log = options.repro_folder + "/server.log";
-  std::filesystem::remove(log, ignored);
   if (!options.start.empty()) {
     if (options.start.find("{port}") == std::string::npos)
       throw UsageError("the command of --start has no {port} in it");
@@ -79,6 +84,14 @@ ServerUnderTest server_of(const RunOptions& options) {
       {program.string(), "--bind", "tcp://127.0.0.1:*", "--device", "host", "--chunk-size",
        std::to_string(kEmbeddedChunkSize), "--l1-size-gb", fmt::format("{}", kEmbeddedCacheGb)},
       log, options.start_timeout);
+}
+
+std::unique_ptr<Subject> subject_of(const RunOptions& options, RunContext& context) {
+  if (options.testee.empty()) return std::make_unique<ServerUnderTest>(server_of(options));
+  auto testee = std::make_unique<Testee>(options.testee, options.golden,
+                                         options.repro_folder + "/testee.log");
+  context.set_testee(testee.get());
+  return testee;
 }
 
 std::string read_file(const std::string& path) {
@@ -119,7 +132,7 @@ TestOutcome outcome_of(const GradedResult& graded, const std::string& text) {
 }  // namespace
 
 Run::Run(RunOptions options, const CaseList& cases, const Ledger& ledger, std::ostream& out,
-         TerminalStyle style)
+         TerminalStyle style, const CaseList* known)
     : options_(std::move(options)),
       cases_(cases),
       ledger_(ledger),
@@ -127,7 +140,7 @@ Run::Run(RunOptions options, const CaseList& cases, const Ledger& ledger, std::o
       expectations_text_(options_.expect.empty() ? "" : read_file(options_.expect)),
       expectations_(expectations_of(options_)),
       context_(registry_named(options_.release), settings_of(options_)),
-      server_(server_of(options_)),
+      subject_(subject_of(options_, context_)),
       terminal_(out, style, ledger, context_.registry()),
       start_time_(Clock::now()),
       last_json_(start_time_) {
@@ -139,24 +152,27 @@ Run::Run(RunOptions options, const CaseList& cases, const Ledger& ledger, std::o
     if (!Capabilities::is_name(name))
       throw UsageError("--require " + name + ": no capability or request type has this name");
   context_.set_device(device_of(options_.device));
-  context_.set_exit_check([this] { return server_.exit_reason(); });
+  context_.set_exit_check([this] { return subject_->exit_reason(); });
   if (options_.budget_s)
     context_.set_deadline(start_time_ + std::chrono::duration_cast<Clock::duration>(
                                             std::chrono::duration<double>(*options_.budget_s)));
   report_.release = options_.release;
-  report_.server = server_.description();
-  report_.rerun_options = server_.options();
+  report_.command = subject_->command();
+  report_.noun = subject_->noun();
+  report_.server = subject_->description();
+  report_.rerun_options = subject_->options();
   report_.arguments = options_.arguments;
   report_.started_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   report_.seed = options_.seed;
   report_.strict = options_.strict;
   report_.expectations_file = options_.expect;
-  report_.server_log = server_.log_path();
+  report_.server_log = subject_->log_path();
   report_.repro_folder = options_.repro_folder;
-  report_.problems = ledger_.problems(cases_);
+  const CaseList& all = known == nullptr ? cases_ : *known;
+  report_.problems = ledger_.problems(all);
   // Only of a whole run: whoever asks for one case is not to be told of all others' lines.
   if (!options_.fix_expect)
-    for (const std::string& problem : expectations_.problems(cases_, ledger_))
+    for (const std::string& problem : expectations_.problems(all, ledger_))
       report_.problems.push_back(problem);
 }
 
@@ -173,17 +189,34 @@ void Run::start() {
   started_ = true;
   start_time_ = Clock::now();
   try {
-    server_.start(context_);
-    probe_server();
+    if (!subject_->log_path().empty()) {  // a log of this run only
+      std::filesystem::create_directories(options_.repro_folder);
+      std::filesystem::remove(subject_->log_path());
+    }
+    subject_->start(context_);
+    if (context_.testee() != nullptr)
+      probe_testee(*context_.testee());
+    else
+      probe_server();
   } catch (const ServerError& error) {
     cannot_start_ = error.what();
   } catch (const Interrupted&) {
-    cannot_start_ = "the run was ended while the server started";
+    cannot_start_ = "the run was ended while the " + report_.noun + " started";
     report_.ended_early = true;
+  } catch (const std::exception& error) {  // an endpoint that is none, a device that fails
+    cannot_start_ = fmt::format("{} cannot be asked: {}", subject_->description(), error.what());
   }
   if (!cannot_start_.empty()) report_.problems.push_back(cannot_start_);
-  judge_ = std::make_unique<Judge>(context_, server_, report_.capabilities);
+  judge_ = std::make_unique<Judge>(context_, *subject_, report_.capabilities);
   terminal_.begin(report_);
+}
+
+void Run::probe_testee(Testee& testee) {
+  report_.server += ", " + testee.hello().description();
+  report_.implemented = testee.hello().implemented;
+  if (testee.hello().release != options_.release)
+    report_.failures.push_back(fmt::format("the testee says that its release is {}, and not {}",
+                                           testee.hello().release, options_.release));
 }
 
 void Run::probe_server() {
@@ -191,7 +224,7 @@ void Run::probe_server() {
   if (const auto death = death_of_server(context_)) {
     report_.failures.push_back(
         "the server died of harmless requests by which its capabilities were probed: " + *death);
-    if (server_.can_restart()) server_.start(context_);
+    if (subject_->can_restart()) subject_->start(context_);
   }
   for (const std::string& name : options_.require)
     if (!report_.capabilities.has(name))
@@ -208,9 +241,10 @@ const GradedResult& Run::run_one(const CaseSpec& spec, std::size_t num_planned) 
   } else {
     result.spec = spec;
     result.not_run = true;
-    result.finding.actual = "there is no server";
+    result.finding.actual = "there is no " + report_.noun;
   }
   if (result.not_run && context_.interrupted()) report_.ended_early = true;
+  report_.num_checks = context_.num_checks();
   report_.results.push_back(grade(std::move(result), ledger_, expectations_, rules_));
   const GradedResult& graded = report_.results.back();
   save_repro(graded);
@@ -268,7 +302,8 @@ void Run::rewrite_expectations() {
 void Run::remove_empty_folder() {
   const bool clean = exit_code(report_) == 0;
   std::error_code ignored;
-  if (clean && !server_.log_path().empty()) std::filesystem::remove(server_.log_path(), ignored);
+  if (clean && !subject_->log_path().empty())
+    std::filesystem::remove(subject_->log_path(), ignored);
   if (std::filesystem::is_directory(options_.repro_folder, ignored))
     ::rmdir(options_.repro_folder.c_str());  // only an empty one
 }
@@ -276,7 +311,7 @@ void Run::remove_empty_folder() {
 int Run::finish() {
   if (judge_)
     for (const std::string& death : judge_->late_deaths()) report_.failures.push_back(death);
-  server_.stop();
+  subject_->stop();
   report_.duration_s = std::chrono::duration<double>(Clock::now() - start_time_).count();
   report_.finished = true;
   if (options_.fix_expect) rewrite_expectations();

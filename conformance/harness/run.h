@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the kvconform authors
 //
-// Run: `kvconform run` from options to exit code: starts the server, finds its capabilities, judges
-// the cases in the order of the list, grades, reports.
+// Run: `kvconform run` and `kvconform testee` from options to exit code: starts the subject, finds
+// its capabilities, judges the cases in the order of the list, grades, reports.
 #pragma once
 
 #include <memory>
@@ -20,9 +20,10 @@ namespace kvc::conformance {
 
 class Run {
  public:
-  // `cases`, `ledger` and `out` outlive the run. Throws UsageError, ExpectationsError.
+  // `known` has all ids that ledger and expectations may speak of: those of `cases` when null.
+  // `cases`, `known`, `ledger` and `out` outlive the run. Throws UsageError, ExpectationsError.
   Run(RunOptions options, const CaseList& cases, const Ledger& ledger, std::ostream& out,
-      TerminalStyle style);
+      TerminalStyle style, const CaseList* known = nullptr);
   ~Run();
 
   // All cases that the options choose, through GoogleTest. Once in a process. Answers the exit
@@ -41,6 +42,7 @@ class Run {
  private:
   void start();
   void probe_server();
+  void probe_testee(Testee& testee);
   void write_json();
   void save_repro(const GradedResult& graded);
   void rewrite_expectations();
@@ -54,7 +56,7 @@ class Run {
   std::string expectations_text_;
   Expectations expectations_;
   RunContext context_;
-  ServerUnderTest server_;
+  std::unique_ptr<Subject> subject_;
   RunReport report_;
   TerminalReport terminal_;
   std::unique_ptr<Judge> judge_;

@@ -36,6 +36,8 @@ struct RunSettings {
   bool security = false;
 };
 
+class Testee;
+
 // The run is to end now: a signal came, or the budget is spent. Thrown by whatever waits.
 struct Interrupted {};
 
@@ -63,6 +65,14 @@ class RunContext {
 
   // The size of the server's object store, where the run knows it (Capability::kSmallCache).
   std::optional<std::uint64_t> cache_bytes() const { return settings_.cache_bytes; }
+
+  // The program behind a pipe, in a run of `kvconform testee`; else null.
+  Testee* testee() const { return testee_; }
+  void set_testee(Testee* testee) { testee_ = testee; }
+
+  // How many single things the cases looked at, where they count them.
+  std::uint64_t num_checks() const { return num_checks_; }
+  void add_checks(std::uint64_t count) { num_checks_ += count; }
 
   // Why the server's process is no more ("exited with status 1"), where we started it.
   void set_exit_check(std::function<std::optional<std::string>()> check);
@@ -97,6 +107,8 @@ class RunContext {
   std::optional<std::uint64_t> chunk_size_;
   std::function<std::optional<std::string>()> exit_check_;
   bool ping_answers_ = true;
+  Testee* testee_ = nullptr;
+  std::uint64_t num_checks_ = 0;
 
   Trace trace_;
   std::mt19937_64 random_;

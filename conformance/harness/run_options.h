@@ -27,6 +27,8 @@ const Registry& registry_named(const std::string& release);
 struct RunOptions {
   std::string target;  // an endpoint; empty with start empty: the embedded kvserver
   std::string start;   // a command with {port}
+  std::string testee;  // a command that speaks the testee pipe; then there is no server
+  std::string golden;  // a folder like golden/0.4.5; empty: the data in the binary
   std::string release = "0.4.5";
   std::string device = "host";  // host, cuda, none
   std::string filter = "*";

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "conformance/harness/client.h"
+#include "conformance/harness/probe.h"
 
 namespace kvc::conformance {
 namespace {
@@ -57,8 +58,9 @@ std::string shell_quoted(const std::string& word) {
   return plain ? word : "'" + replaced(word, "'", "'\\''") + "'";
 }
 
-ServerUnderTest ServerUnderTest::attached(std::string endpoint) {
+ServerUnderTest ServerUnderTest::attached(std::string endpoint, milliseconds patience) {
   ServerUnderTest server;
+  server.patience_ = patience;
   server.endpoint_ = std::move(endpoint);
   return server;
 }
@@ -142,6 +144,10 @@ void ServerUnderTest::fail(const std::string& what) const {
 }
 
 void ServerUnderTest::stop() { process_.reset(); }
+
+std::optional<std::string> ServerUnderTest::death(RunContext& context) {
+  return death_of_server(context);
+}
 
 std::optional<std::string> ServerUnderTest::exit_reason() const {
   return process_ ? process_->exit_reason() : std::nullopt;

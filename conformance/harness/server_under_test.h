@@ -9,24 +9,19 @@
 #include <chrono>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "conformance/harness/child_process.h"
 #include "conformance/harness/run_context.h"
+#include "conformance/harness/subject.h"
 
 namespace kvc::conformance {
 
-// The server cannot be started, or does not answer NOOP in time. Says what it printed last.
-class ServerError : public std::runtime_error {
+class ServerUnderTest : public Subject {
  public:
-  using std::runtime_error::runtime_error;
-};
-
-class ServerUnderTest {
- public:
-  static ServerUnderTest attached(std::string endpoint);
+  static ServerUnderTest attached(
+      std::string endpoint, std::chrono::milliseconds patience = std::chrono::milliseconds(10000));
   // `command` is a line for /bin/sh with {port} in it; log_path takes what it prints.
   static ServerUnderTest started(std::string command, std::string log_path,
                                  std::chrono::milliseconds patience);
@@ -36,18 +31,23 @@ class ServerUnderTest {
 
   // Starts or restarts the server, tells `context` its endpoint, and waits until it answers NOOP.
   // Throws ServerError. An attached server is only waited for.
-  void start(RunContext& context);
-  void stop();
+  void start(RunContext& context) override;
+  void stop() override;
 
-  bool can_restart() const { return kind_ != Kind::kAttached; }
+  bool can_restart() const override { return kind_ != Kind::kAttached; }
   int num_starts() const { return num_starts_; }
-  std::optional<std::string> exit_reason() const;
+  // NOOP from a new client is not answered.
+  std::optional<std::string> death(RunContext& context) override;
+  std::optional<std::string> exit_reason() const override;
+
+  std::string noun() const override { return "server"; }
+  std::string command() const override { return "run"; }
 
   // For people: "tcp://127.0.0.1:5555", "the command '…'", "the embedded kvserver".
-  std::string description() const;
+  std::string description() const override;
   // As options that judge the same server again: "--target tcp://…", "--start '…'", "".
-  std::string options() const;
-  const std::string& log_path() const { return log_path_; }  // empty when attached
+  std::string options() const override;
+  const std::string& log_path() const override { return log_path_; }  // empty when attached
 
  private:
   enum class Kind { kAttached, kStarted, kEmbedded };

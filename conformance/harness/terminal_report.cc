@@ -45,7 +45,10 @@ void TerminalReport::begin(const RunReport& report) {
   out_ << fmt::format("kvconform {}, release {} of the protocol, seed {}\n", kSuiteVersion,
                       report.release, report.seed);
   out_ << fmt::format("judging {}\n", report.server);
-  out_ << fmt::format("it has: {}\n", report.capabilities.text());
+  if (report.command == "run")
+    out_ << fmt::format("it has: {}\n", report.capabilities.text());
+  else
+    out_ << fmt::format("it implements: {}\n", fmt::join(report.implemented, ", "));
   out_.flush();
 }
 
@@ -92,7 +95,7 @@ void TerminalReport::end(const RunReport& report) {
   list(report, Grade::kNote, "rules that are no MUST and do not hold (they count with --strict):");
   list(report, Grade::kExpectedFailure,
        "failures as expected in " + report.expectations_file + ":");
-  list(report, Grade::kSkipped, "skipped, because the server lacks what they need:");
+  list(report, Grade::kSkipped, "skipped, because the " + report.noun + " lacks what they need:");
   if (count.of(Grade::kNotRun) > 0) {
     out_ << fmt::format("\n{} cases were NOT RUN:\n", count.of(Grade::kNotRun));
     for (const GradedResult& graded : report.results) {
@@ -112,6 +115,7 @@ void TerminalReport::end(const RunReport& report) {
                                 Verdict::kSkipped, Verdict::kHarness})
     if (count.of(verdict) > 0)
       out_ << fmt::format("{} {}  ", count.of(verdict), to_string(verdict));
+  if (report.num_checks > 0) out_ << fmt::format("{} checks  ", report.num_checks);
   out_ << fmt::format("in {:.1f} s\n", report.duration_s);
   out_ << fmt::format("score {}/{} required cases", count.required_passed, count.required);
   if (count.of(Grade::kExpectedFailure) > 0)

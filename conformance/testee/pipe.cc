@@ -99,7 +99,7 @@ PipeFault Pipe::ended() {
       text = "exited with status " + std::to_string(WEXITSTATUS(status));
       if (WEXITSTATUS(status) == 127) text += " (the command was not found)";
     } else if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) {
-      text = "killed by signal " + std::to_string(WTERMSIG(status)) + " (" +
+      text = "was killed by signal " + std::to_string(WTERMSIG(status)) + " (" +
              ::strsignal(WTERMSIG(status)) + ")";
     }
   }
@@ -133,7 +133,7 @@ std::optional<PipeFault> Pipe::read_all(std::uint8_t* out, std::size_t size, Dea
       return ended();
     } else if (errno == EAGAIN) {
       if (!ready(from_child_, POLLIN, deadline))
-        return PipeFault{PipeFault::Kind::kHangs, "no reply within the time"};
+        return PipeFault{PipeFault::Kind::kHangs, "gave no reply within the time"};
     } else if (errno != EINTR) {
       throw_errno("read from a testee");
     }
@@ -141,11 +141,19 @@ std::optional<PipeFault> Pipe::read_all(std::uint8_t* out, std::size_t size, Dea
   return std::nullopt;
 }
 
+// Whether bytes are there that nobody asked for. They would be taken for the next reply.
+bool Pipe::says_too_much() const {
+  pollfd entry{from_child_, POLLIN, 0};
+  return ::poll(&entry, 1, 0) > 0 && (entry.revents & POLLIN) != 0;
+}
+
 std::variant<Bytes, PipeFault> Pipe::exchange(ByteView message, std::chrono::milliseconds timeout) {
   KVC_ASSERT(message.size() <= 0xffffffffU);
   if (pid_ < 0) return PipeFault{PipeFault::Kind::kExited, "ended before"};
   const Deadline deadline = std::chrono::steady_clock::now() + timeout;
   std::array<std::uint8_t, 4> header{};
+  if (says_too_much())
+    return PipeFault{PipeFault::Kind::kTooLong, "wrote more than its last reply"};
   for (std::size_t i = 0; i < header.size(); ++i)
     header[i] = static_cast<std::uint8_t>(message.size() >> (8 * i));
   if (auto fault = write_all(header, deadline)) return *fault;

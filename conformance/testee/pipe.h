@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -24,7 +25,7 @@ struct PipeFault {
   enum class Kind {
     kExited,   // the process ended, or closed its stdout
     kHangs,    // no complete reply within the time
-    kTooLong,  // a length beyond kReplyBytesMax
+    kTooLong,  // a length beyond kReplyBytesMax, or bytes after a reply
   };
   Kind kind = Kind::kExited;
   std::string text;  // "exited with status 3", "killed by signal 11 (Segmentation fault)"
@@ -49,6 +50,7 @@ class Pipe {
   std::optional<PipeFault> write_all(ByteView bytes, Deadline deadline);
   std::optional<PipeFault> read_all(std::uint8_t* out, std::size_t size, Deadline deadline);
   PipeFault ended();
+  bool says_too_much() const;
 
   pid_t pid_ = -1;
   int to_child_ = -1;

@@ -52,7 +52,7 @@ const ChunkHash& empty_prefix_hash() {
   return hash;
 }
 
-ChunkHash hash_chunk(const ChunkHash& prefix, std::span<const std::uint32_t> tokens) {
+ChunkHash hash_chunk(ByteView prefix, std::span<const std::uint32_t> tokens) {
   blake3_hasher hasher;
   blake3_hasher_init(&hasher);
   blake3_hasher_update(&hasher, prefix.data(), prefix.size());

@@ -36,8 +36,9 @@ struct ChunkHashHasher {
 // h[-1].
 const ChunkHash& empty_prefix_hash();
 
-// The hash of the chunk `tokens` after a prefix with the hash `prefix`.
-ChunkHash hash_chunk(const ChunkHash& prefix, std::span<const std::uint32_t> tokens);
+// The hash of the chunk `tokens` after a prefix with the hash `prefix` (32 bytes; the hasher itself
+// takes any number).
+ChunkHash hash_chunk(ByteView prefix, std::span<const std::uint32_t> tokens);
 
 // The hashes of the first `num_chunks` chunks. A token id in them that does not fit u32 is
 // kInvalidArgument, as the real server cannot hash it; tokens behind them are not looked at.

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "engine/chunk_hash.h"
@@ -23,6 +24,10 @@ using KeyScope = std::array<std::uint8_t, 16>;
 
 KeyScope key_scope(std::string_view model_name, Int world_size, Int worker_id,
                    std::string_view cache_salt);
+
+// The number into which the real key packs world size and worker, for who has to compare with it.
+// Nothing where one of them is beyond 2^32.
+std::optional<std::int64_t> kv_rank(Int world_size, Int worker_id);
 
 struct ObjectKey {
   ChunkHash hash;

@@ -7,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "kvc/protocol/assert.h"
 #include "kvc/protocol/wire_type.h"
 
 namespace kvc {
@@ -147,6 +148,30 @@ std::size_t load_order(std::string_view name) {
 }
 
 }  // namespace
+
+const char* to_string(RegistryFault fault) {
+  switch (fault) {
+    case RegistryFault::kDuplicateDefinition:
+      return "duplicate_definition";
+    case RegistryFault::kNameWithoutDefinition:
+      return "name_without_definition";
+    case RegistryFault::kDefinitionWithoutEnumMember:
+      return "definition_without_enum_member";
+    case RegistryFault::kEnumMemberWithoutDefinition:
+      return "enum_member_without_definition";
+    case RegistryFault::kDefinitionWithoutName:
+      return "definition_without_name";
+    case RegistryFault::kUnknownPayloadClass:
+      return "unknown_payload_class";
+    case RegistryFault::kUnknownResponseClass:
+      return "unknown_response_class";
+    case RegistryFault::kUnknownHandlerType:
+      return "unknown_handler_type";
+    case RegistryFault::kDuplicateEnumMember:
+      return "duplicate_enum_member";
+  }
+  KVC_ASSERT(false);
+}
 
 std::optional<RegistryError> check_protocols(const std::vector<EnumMember>& enum_members,
                                              const std::vector<ProtocolModuleData>& modules) {

@@ -58,6 +58,13 @@ Result<void> HandlerTable::check_signature(RequestType type, std::span<const Wir
   return {};
 }
 
+Result<void> HandlerTable::add_handler_of(RequestType type, HandlerType kind,
+                                          std::span<const WireType> payloads, WireType result,
+                                          Invoke invoke) {
+  if (Result<void> checked = check_signature(type, payloads, result); !checked) return checked;
+  return add_invoke(type, kind, std::move(invoke));
+}
+
 Result<void> HandlerTable::add_invoke(RequestType type, HandlerType kind, Invoke invoke) {
   const Definition* definition = registry_.find(type);
   KVC_ASSERT(definition != nullptr);  // check_signature found it
@@ -81,7 +88,7 @@ Result<void> HandlerTable::add_affinity_thread_pool(const std::vector<RequestTyp
 }
 
 Result<void> HandlerTable::assign_pool(const std::vector<RequestType>& types,
-                                       std::shared_ptr<ThreadPool> pool,
+                                       const std::shared_ptr<ThreadPool>& pool,
                                        const std::string& method_name) {
   for (const RequestType type : types) {
     const HandlerEntry* entry = find(type);

@@ -66,13 +66,17 @@ class HandlerTable {
     return add_handler(type, *kind, std::move(handler));
   }
 
+  // The same for a signature that is known at run time only.
+  Result<void> add_handler_of(RequestType type, HandlerType kind,
+                              std::span<const WireType> payloads, WireType result, Invoke invoke);
+
   // Give a pool to BLOCKING handlers that are already there.
   Result<void> add_normal_thread_pool(const std::vector<RequestType>& types,
                                       std::size_t max_workers);
   Result<void> add_affinity_thread_pool(const std::vector<RequestType>& types,
                                         std::size_t max_workers);
-  Result<void> assign_pool(const std::vector<RequestType>& types, std::shared_ptr<ThreadPool> pool,
-                           const std::string& method_name);
+  Result<void> assign_pool(const std::vector<RequestType>& types,
+                           const std::shared_ptr<ThreadPool>& pool, const std::string& method_name);
 
   // Whether the server may start: every BLOCKING handler has a pool.
   Result<void> check_pools() const;
@@ -94,11 +98,11 @@ class HandlerTable {
   Result<void> add_typed(RequestType type, HandlerType kind,
                          std::function<Result<R>(P...)> handler) {
     const std::array<WireType, sizeof...(P)> payloads{wire_type_of<std::remove_cvref_t<P>>...};
-    if (Result<void> checked = check_signature(type, payloads, wire_type_of<R>); !checked)
-      return checked;
-    return add_invoke(type, kind, [handler = std::move(handler)](std::span<const ByteView> frames) {
-      return invoke_typed<R, P...>(handler, frames, std::index_sequence_for<P...>{});
-    });
+    return add_handler_of(type, kind, payloads, wire_type_of<R>,
+                          [handler = std::move(handler)](std::span<const ByteView> frames) {
+                            return invoke_typed<R, P...>(handler, frames,
+                                                         std::index_sequence_for<P...>{});
+                          });
   }
 
   template <class R, class... P, std::size_t... I>

@@ -79,6 +79,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv, int& exi
   app.add_option("--log-level", options.log_level, "debug says a line for each request")
       ->type_name("LEVEL")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+  app.add_flag("--testee", options.testee,
+               "Serve nobody: answer questions about codec and registry on stdin");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -23,6 +23,7 @@ struct Options {
   std::size_t write_ttl_s = 600;
   std::string event_log;  // empty: none
   std::string log_level = "info";
+  bool testee = false;  // no server: answer the testee pipe
 
   std::size_t l1_size_bytes() const;
   // Whether others than this machine can reach the endpoint.

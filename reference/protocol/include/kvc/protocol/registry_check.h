@@ -40,6 +40,8 @@ enum class RegistryFault {
   kDuplicateEnumMember,  // two members with one name or one number
 };
 
+const char* to_string(RegistryFault fault);  // "duplicate_definition"
+
 struct RegistryError {
   RegistryFault fault;
   std::string name;     // the request name at fault
