@@ -13,7 +13,7 @@ const std::vector<Capability> kNeeds = {Capability::kHostDevice};
 
 TransferResult reply_of(Case& test, EnginePlayer& player, const Sent& sent,
                         const std::string& what) {
-  const auto result = player.client().result<TransferResult>(player.client().reply_to(sent));
+  auto result = player.client().result<TransferResult>(player.client().reply_to(sent));
   test.expect(result.ok, what + " answers (event, True)", describe(Value(result)));
   return result;
 }

@@ -20,7 +20,7 @@ const std::vector<Capability> kNeeds = {Capability::kHostDevice};
 
 TransferResult reply_of(Case& test, EnginePlayer& player, const Sent& sent,
                         const std::string& what) {
-  const auto result = player.client().result<TransferResult>(player.client().reply_to(sent));
+  auto result = player.client().result<TransferResult>(player.client().reply_to(sent));
   test.expect(result.ok, what + " answers (event, True)", describe(Value(result)));
   return result;
 }
@@ -187,11 +187,14 @@ void dead_exporter(Case& test) {
 
 void returned_events_stay(Case& test) {
   EnginePlayer player = registered_player(test, tiny_shape(test, 3));
+  constexpr int kStores = 200;
   std::vector<Sent> sent;
-  for (int i = 0; i < 200; ++i)
+  sent.reserve(kStores);
+  for (int i = 0; i < kStores; ++i)
     sent.push_back(player.send_store(player.key(player.fresh_chunks(1)), player.blocks(0),
                                      player.ready_event()));
   std::vector<Bytes> handles;
+  handles.reserve(kStores);
   for (const Sent& one : sent)
     handles.push_back(reply_of(test, player, one, "one of 200 STOREs").event_handle);
   // Opened only when all replies are in, the oldest last.

@@ -38,11 +38,12 @@ class SmallCache {
   }
 
   EnginePlayer& player() { return player_; }
+  std::size_t more_than_capacity() const { return num_chunks_of_capacity() * 5 / 4; }
   std::size_t num_chunks_of_capacity() const { return capacity(test_) / chunk_bytes_; }
 
   // Stores one chunk that holds nothing but `stamp`, and sees to it that it is there.
   Tokens store(std::uint8_t stamp) {
-    const Tokens tokens = player_.fresh_chunks(1);
+    Tokens tokens = player_.fresh_chunks(1);
     player_.stamp(0, stamp);
     store(tokens, 0);
     return tokens;
@@ -129,9 +130,9 @@ void locked_is_not_evicted(Case& test) {
     locked.push_back(player.key(tokens));
     test.expect_equal(player.lookup(locked.back()), Int(1), "chunks found by LOOKUP");
   }
-  cache.press(2 * cache.num_chunks_of_capacity());
+  cache.press(cache.more_than_capacity());
   for (std::uint8_t i = 0; i < 3; ++i)
-    cache.expect_exact(locked[i], i, "a locked chunk after twice the capacity");
+    cache.expect_exact(locked[i], i, "a locked chunk after more than the capacity");
 }
 
 void freed_keeps_the_rest_locked(Case& test) {
@@ -147,7 +148,7 @@ void freed_keeps_the_rest_locked(Case& test) {
   const std::string id = test.unique("request");
   test.expect_equal(player.lookup(player.key(tokens, id)), Int(4), "chunks found by LOOKUP");
   player.free_locks(player.key_of(tokens, 0, 2, id));
-  cache.press(2 * cache.num_chunks_of_capacity());
+  cache.press(cache.more_than_capacity());
   player.retrieve_ok(player.key_of(tokens, 2, 4, id), player.blocks(1, 2), 0,
                      "RETRIEVE of the chunks that were not freed");
   player.expect_contents(player.blocks(1, 2), Contents(contents.begin() + 2, contents.end()),
@@ -163,29 +164,32 @@ void free_steals_no_lock_under_pressure(Case& test) {
   test.expect_equal(player.lookup(of_a), Int(1), "chunks found by A's LOOKUP");
   test.expect_equal(player.lookup(of_b), Int(1), "chunks found by B's LOOKUP");
   for (int i = 0; i < 5; ++i) player.free_locks(of_b);
-  cache.press(2 * cache.num_chunks_of_capacity());
-  cache.expect_exact(of_a, 7, "A's chunk after B's five FREEs and twice the capacity");
+  cache.press(cache.more_than_capacity());
+  cache.expect_exact(of_a, 7, "A's chunk after B's five FREEs and more than the capacity");
 }
 
 void locks_do_not_leak(Case& test) {
   SmallCache cache(test);
   EnginePlayer& player = cache.player();
   std::vector<Tokens> stored;
+  stored.reserve(8);
   for (std::uint8_t i = 0; i < 8; ++i) stored.push_back(cache.store(i));
   // A hundred requests at a time hold locks, ten times.
   for (int round = 0; round < 10; ++round) {
     std::vector<Key> keys;
+    keys.reserve(100);
     for (std::size_t i = 0; i < 100; ++i) {
       keys.push_back(player.key(stored[i % stored.size()]));
       keys.back().worker_id = std::nullopt;
     }
     for (const RequestType type : {RequestType::kLookup, RequestType::kFreeLookupLocks}) {
       std::vector<Sent> sent;
+      sent.reserve(keys.size());
       for (const Key& key : keys) sent.push_back(player.client().send_values(type, key, Int(1)));
       for (const Sent& one : sent) player.client().reply_to(one);
     }
   }
-  cache.press(2 * cache.num_chunks_of_capacity());
+  cache.press(cache.more_than_capacity());
   std::size_t num_left = 0;
   for (const Tokens& tokens : stored) num_left += cache.found(tokens) ? 1U : 0U;
   test.expect_equal(Int(num_left), Int(0), "chunks left of those that were freed long ago");
@@ -264,7 +268,7 @@ void add_eviction_cases(CaseList& cases) {
              three_times_the_capacity});
   cases.add({"Eviction.NeverOfALockedChunk",
              {"eviction.locked"},
-             "A locked chunk is there, and exact, after twice the capacity was stored.",
+             "A locked chunk is there, and exact, after more than the capacity was stored.",
              kNeeds,
              locked_is_not_evicted});
   cases.add({"Eviction.NeverOfWhatWasNotFreed",

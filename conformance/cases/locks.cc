@@ -13,7 +13,7 @@ const std::vector<Capability> kNeeds = {Capability::kHostDevice};
 
 Contents stored(Case& test, EnginePlayer& player, const Tokens& tokens) {
   const std::size_t num_chunks = tokens.size() / player.chunk_size();
-  const Contents contents = player.fill(player.blocks(0, num_chunks), test.random()());
+  Contents contents = player.fill(player.blocks(0, num_chunks), test.random()());
   player.store_ok(player.key(tokens), player.blocks(0, num_chunks));
   return contents;
 }

@@ -36,6 +36,7 @@ void pipelined(Case& test) {
   EnginePlayer player = registered_player(test, tiny_shape(test, 3));
   const Key key = looked_up(player, 3);
   std::vector<Sent> sent;
+  sent.reserve(10);
   for (int i = 0; i < 10; ++i)
     sent.push_back(player.client().send_values(RequestType::kQueryPrefetchStatus, key.request_id));
   int num_threes = 0;

@@ -168,6 +168,7 @@ void unregister_with_a_store_in_flight(Case& test) {
 
 void many_instances(Case& test) {
   std::vector<EnginePlayer> players;
+  players.reserve(16);
   for (int i = 0; i < 16; ++i) players.push_back(registered_player(test, tiny_shape(test, 3)));
   for (EnginePlayer& player : players) expect_serves(test, player, "one of 16 instances");
 }

@@ -127,7 +127,7 @@ std::vector<Refusal> wrong_engines() {
   };
 }
 
-Refusal rank(const std::string& id, std::vector<std::int64_t> lead) {
+Refusal rank(const std::string& id, const std::vector<std::int64_t>& lead) {
   return {id, "tensors of " + std::to_string(lead.size() + 1) + " dimensions",
           "registration.refuses-ranks", [lead](Case&, Wire& wire) {
             for (IpcTensor& tensor : wire.cache) {

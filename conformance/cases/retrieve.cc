@@ -15,7 +15,7 @@ const std::vector<Capability> kNeeds = {Capability::kHostDevice};
 
 // `num_chunks` chunks stored from the first places on; answers what they hold.
 Contents stored(Case& test, EnginePlayer& player, const Tokens& tokens, std::size_t num_chunks) {
-  const Contents contents = player.fill(player.blocks(0, num_chunks), test.random()());
+  Contents contents = player.fill(player.blocks(0, num_chunks), test.random()());
   player.store_ok(player.key_of(tokens, 0, num_chunks), player.blocks(0, num_chunks));
   return contents;
 }

@@ -332,14 +332,14 @@ MemoryImage EnginePlayer::with(MemoryImage before, const BlockIds& block_ids,
 
 TransferResult EnginePlayer::store(const Key& key, const BlockIds& block_ids) {
   const Sent sent = send_store(key, block_ids, ready_event());
-  const auto result = impl_->client.result<TransferResult>(impl_->client.reply_to(sent));
+  auto result = impl_->client.result<TransferResult>(impl_->client.reply_to(sent));
   if (result.ok) wait_done(result.event_handle);
   return result;
 }
 
 TransferResult EnginePlayer::retrieve(const Key& key, const BlockIds& block_ids, Int skip) {
   const Sent sent = send_retrieve(key, block_ids, ready_event(), skip);
-  const auto result = impl_->client.result<TransferResult>(impl_->client.reply_to(sent));
+  auto result = impl_->client.result<TransferResult>(impl_->client.reply_to(sent));
   if (result.ok) wait_done(result.event_handle);
   return result;
 }
