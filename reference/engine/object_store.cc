@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 #include "kvc/protocol/assert.h"
@@ -36,8 +35,8 @@ Result<std::vector<ObjectRef>> ObjectStore::reserve(std::span<const ObjectKey> k
     if (object == nullptr) missing.push_back(i);
   }
   // The chunks before and between the new ones are worth no less than these.
-  for (const ObjectKey& key : std::views::reverse(keys))
-    if (Object* object = find_live(key, now); object != nullptr) make_recent(*object);
+  for (auto key = keys.rbegin(); key != keys.rend(); ++key)
+    if (Object* object = find_live(*key, now); object != nullptr) make_recent(*object);
 
   std::vector<ObjectRef> reserved(keys.size());
   if (missing.empty()) return reserved;
@@ -96,7 +95,7 @@ std::size_t ObjectStore::lock_leading_run(std::span<const ChunkHash> chunks, Wor
   }
   for (Object* object : found)
     object->read_locks_.add(request, count, now + options_.read_ttl, now);
-  for (Object* object : std::views::reverse(found)) make_recent(*object);
+  for (auto object = found.rbegin(); object != found.rend(); ++object) make_recent(**object);
   return num_chunks;
 }
 
@@ -135,19 +134,20 @@ std::vector<ObjectRef> ObjectStore::begin_read(std::span<const ObjectKey> keys,
 
 void ObjectStore::end_read(std::span<const ObjectRef> objects) {
   const std::lock_guard lock(mutex_);
-  for (const ObjectRef& object : std::views::reverse(objects)) {
-    KVC_ASSERT(object->num_reading_ > 0);
-    --object->num_reading_;
-    if (object->indexed_) make_recent(*object);
+  for (auto at = objects.rbegin(); at != objects.rend(); ++at) {
+    Object& object = **at;
+    KVC_ASSERT(object.num_reading_ > 0);
+    --object.num_reading_;
+    if (object.indexed_) make_recent(object);
   }
 }
 
 void ObjectStore::touch(std::span<const ChunkHash> chunks, WorkerScopes& workers) {
   const std::lock_guard lock(mutex_);
   const TimePoint now = options_.clock();
-  for (const ChunkHash& chunk : std::views::reverse(chunks)) {
+  for (auto chunk = chunks.rbegin(); chunk != chunks.rend(); ++chunk) {
     for (std::uint64_t worker = 0; worker < workers.size(); ++worker) {
-      Object* object = find_live({chunk, workers.at(worker)}, now);
+      Object* object = find_live({*chunk, workers.at(worker)}, now);
       if (object == nullptr) break;
       make_recent(*object);
     }

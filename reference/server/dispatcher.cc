@@ -73,10 +73,10 @@ void Dispatcher::route(Message message) {
   if (entry->blocking())
     submit_blocking(*entry, std::move(message));
   else
-    run_sync(*entry, std::move(message));
+    run_sync(*entry, message);
 }
 
-void Dispatcher::run_sync(const HandlerEntry& entry, Message message) {
+void Dispatcher::run_sync(const HandlerEntry& entry, const Message& message) {
   Outcome outcome = invoke(entry, message);
   note(entry, message, outcome);
   if (outcome.reply) sink_.send(reply_to(message, std::move(outcome.result)));

@@ -51,7 +51,7 @@ class Dispatcher {
 
  private:
   void route(Message message);
-  void run_sync(const HandlerEntry& entry, Message message);
+  void run_sync(const HandlerEntry& entry, const Message& message);
   void submit_blocking(const HandlerEntry& entry, Message message);
   Outcome invoke(const HandlerEntry& entry, const Message& message);
   void note(const HandlerEntry& entry, const Message& message, const Outcome& outcome);
