@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "conformance/harness/server_under_test.h"
 #include "conformance/harness/stub_server.h"
 
 namespace kvc::conformance {
