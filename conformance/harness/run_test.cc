@@ -68,7 +68,7 @@ class RunTest : public testing::Test {
   }
   int run_here() {
     out_.str("");
-    Run run(options_, cases_, ledger_, out_, TerminalStyle{});
+    conformance::Run run(options_, cases_, ledger_, out_, TerminalStyle{});
     for (const CaseSpec& spec : cases_.cases()) run.run_one(spec, cases_.cases().size());
     const int code = run.finish();
     std::ifstream file(options_.json);
