@@ -22,12 +22,12 @@ namespace kvc::server {
 namespace {
 
 TEST(AffinityPool, RunsOneKeysJobsOnOneThreadInOrder) {
-  const auto pool = create_affinity_pool(3);
   std::mutex mutex;
   std::vector<std::vector<int>> order(5);
   std::vector<std::vector<std::thread::id>> threads(5);
   std::promise<void> done;
   int num_left = 500;
+  const auto pool = create_affinity_pool(3);  // last: its end waits for the jobs, which use the above
   for (int i = 0; i < 100; ++i) {
     for (std::size_t key = 0; key < 5; ++key) {
       pool->submit(key, [&, i, key] {
@@ -46,15 +46,15 @@ TEST(AffinityPool, RunsOneKeysJobsOnOneThreadInOrder) {
 }
 
 TEST(NormalPool, RunsJobsSideBySide) {
-  const auto pool = create_normal_pool(2);
   std::promise<void> first_runs;
   std::promise<void> second_ran;
+  std::promise<void> done;
+  const auto pool = create_normal_pool(2);  // last: its end waits for the jobs, which use the above
   pool->submit(0, [&] {
     first_runs.set_value();
     second_ran.get_future().wait();
   });
   first_runs.get_future().wait();
-  std::promise<void> done;
   pool->submit(0, [&] {
     second_ran.set_value();
     done.set_value();
