@@ -27,7 +27,7 @@ TEST(AffinityPool, RunsOneKeysJobsOnOneThreadInOrder) {
   std::vector<std::vector<std::thread::id>> threads(5);
   std::promise<void> done;
   int num_left = 500;
-  const auto pool = create_affinity_pool(3);  // last: its end waits for the jobs, which use the above
+  const auto pool = create_affinity_pool(3);  // last: its end awaits the jobs
   for (int i = 0; i < 100; ++i) {
     for (std::size_t key = 0; key < 5; ++key) {
       pool->submit(key, [&, i, key] {
@@ -49,7 +49,7 @@ TEST(NormalPool, RunsJobsSideBySide) {
   std::promise<void> first_runs;
   std::promise<void> second_ran;
   std::promise<void> done;
-  const auto pool = create_normal_pool(2);  // last: its end waits for the jobs, which use the above
+  const auto pool = create_normal_pool(2);  // last: its end awaits the jobs
   pool->submit(0, [&] {
     first_runs.set_value();
     second_ran.get_future().wait();
