@@ -16,6 +16,7 @@ CaseList all_cases(const Registry& registry) {
   add_typing_cases(list, registry);
   add_typing_field_cases(list, registry);
   add_typing_accept_cases(list, registry);
+  add_typing_key_form_cases(list, registry);
   add_typing_pickle_cases(list, registry);
   add_handlers_cases(list, registry);
   add_robustness_cases(list, registry);

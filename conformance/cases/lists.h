@@ -18,6 +18,7 @@ void add_observability_cases(CaseList& list, const Registry& registry);
 void add_typing_cases(CaseList& list, const Registry& registry);
 void add_typing_field_cases(CaseList& list, const Registry& registry);
 void add_typing_accept_cases(CaseList& list, const Registry& registry);
+void add_typing_key_form_cases(CaseList& list, const Registry& registry);
 void add_typing_pickle_cases(CaseList& list, const Registry& registry);
 void add_handlers_cases(CaseList& list, const Registry& registry);
 void add_robustness_cases(CaseList& list, const Registry& registry);

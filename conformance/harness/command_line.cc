@@ -49,7 +49,7 @@ struct CommandLine {
   bool json = false;
   int timeout_ms = 5000;
   int probe_ms = 2000;
-  int grace_ms = 5;
+  int grace_ms = 2;
   int start_timeout_s = 120;
   double budget_s = 0;
   double cache_gb = 0;

@@ -117,6 +117,20 @@ TEST(Grade, ExcusesExactlyWhatALineSays) {
   EXPECT_EQ(grade_of(0, Verdict::kDead, true), "not-run");
 }
 
+TEST(Grade, LeavesLinesAloneThatTheRunLeavesOut) {
+  const Expectations expectations = Expectations::parse("A.One DEAD # why\n", "f");
+  CaseResult result;
+  result.spec = two_cases().cases()[0];
+  result.verdict = Verdict::kSkipped;
+  const auto graded = [&](Capability needed) {
+    result.spec.needs = {needed};
+    return grade(result, Ledger::parse(kLedger), expectations, {}).grade;
+  };
+  EXPECT_EQ(graded(Capability::kSecurity), Grade::kSkipped);
+  EXPECT_EQ(graded(Capability::kSmallCache), Grade::kSkipped);
+  EXPECT_EQ(graded(Capability::kHostDevice), Grade::kStaleLine);
+}
+
 TEST(Grade, ExcusesNothingAfterItsDate) {
   EXPECT_EQ(GradeOf("A.One DEAD until=2026-06-14 # why\n")(0, Verdict::kDead), "stale-line");
   EXPECT_EQ(GradeOf("A.One DEAD until=2026-06-15 # why\n")(0, Verdict::kDead), "expected-failure");

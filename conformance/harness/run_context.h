@@ -31,7 +31,7 @@ struct RunSettings {
   std::uint64_t seed = 0;
   std::chrono::milliseconds timeout{5000};        // for a reply that is due
   std::chrono::milliseconds probe_timeout{2000};  // for NOOP from a new client
-  std::chrono::milliseconds grace{5};             // after a fence's answers
+  std::chrono::milliseconds grace{2};             // after a fence's answers
   std::optional<std::uint64_t> cache_bytes;       // of the server's object store, where known
   bool security = false;
 };

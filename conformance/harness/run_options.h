@@ -43,7 +43,7 @@ struct RunOptions {
   std::uint64_t seed = 0;
   std::chrono::milliseconds timeout{5000};
   std::chrono::milliseconds probe_timeout{2000};
-  std::chrono::milliseconds grace{5};
+  std::chrono::milliseconds grace{2};
   std::chrono::milliseconds start_timeout{120000};
   std::optional<double> budget_s;
   std::optional<double> cache_gb;

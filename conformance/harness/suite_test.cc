@@ -83,7 +83,7 @@ TEST(Suite, IsTheLedgerOfTheSourceTree) {
 }
 
 TEST_F(CommandTest, RunsOneCaseAndWritesJunitAndJson) {
-  const Ended ended = run("--filter Envelope.NoopAnswers --junit " + path("junit.xml") +
+  const Ended ended = run("--filter Envelope.EchoesShortUids --junit " + path("junit.xml") +
                           " --json " + path("run.json"));
   EXPECT_THAT(ended.output, HasSubstr("1 PASS"));
   EXPECT_THAT(ended.output, Not(HasSubstr("[  PASSED  ]")));
@@ -114,7 +114,8 @@ TEST_F(CommandTest, EndsWith2WhenUsedWrongly) {
   EXPECT_EQ(run("--timeout-ms 0").code, 2);
   EXPECT_EQ(kvconform("").code, 2);
   EXPECT_EQ(
-      kvconform("run --target nonsense --start-timeout-s 1 --filter Envelope.NoopAnswers").code, 2);
+      kvconform("run --target nonsense --start-timeout-s 1 --filter Envelope.EchoesShortUids").code,
+      2);
   EXPECT_EQ(kvconform("--help").code, 0);
   EXPECT_EQ(kvconform("--version").code, 0);
 }

@@ -41,6 +41,7 @@ class TerminalReport {
   std::string painted(const std::string& text, Colour colour) const;
   void erase_progress();
   void list(const RunReport& report, Grade grade, const std::string& title);
+  void count_skipped(const RunReport& report);
 
   std::ostream& out_;
   TerminalStyle style_;

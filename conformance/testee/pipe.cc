@@ -98,6 +98,10 @@ PipeFault Pipe::ended() {
     if (WIFEXITED(status)) {
       text = "exited with status " + std::to_string(WEXITSTATUS(status));
       if (WEXITSTATUS(status) == 127) text += " (the command was not found)";
+      // So the shell tells of a program that it waited for.
+      if (WEXITSTATUS(status) > 128 && WEXITSTATUS(status) <= 128 + 64)
+        text += " (signal " + std::to_string(WEXITSTATUS(status) - 128) + ", " +
+                ::strsignal(WEXITSTATUS(status) - 128) + ")";
     } else if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL) {
       text = "was killed by signal " + std::to_string(WTERMSIG(status)) + " (" +
              ::strsignal(WTERMSIG(status)) + ")";

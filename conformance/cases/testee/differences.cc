@@ -23,6 +23,14 @@ const char* kind_of(const Json& value) {
 
 std::string told(const Json& value) { return fmt::format("{} {}", kind_of(value), text_of(value)); }
 
+// JSON's own comparison takes 2^64-1 for -1.
+bool same_int(const Json& a, const Json& b) {
+  const auto is_negative = [](const Json& value) {
+    return !value.is_number_unsigned() && value.get<std::int64_t>() < 0;
+  };
+  return is_negative(a) == is_negative(b) && a.get<std::uint64_t>() == b.get<std::uint64_t>();
+}
+
 std::optional<Difference> differ(const Json& expected, const Json& actual,
                                  const std::string& path) {
   const std::string kind = kind_of(expected);
@@ -51,7 +59,7 @@ std::optional<Difference> differ(const Json& expected, const Json& actual,
     const bool same = static_cast<const Bytes&>(left) == static_cast<const Bytes&>(right);
     return same ? std::nullopt : std::optional<Difference>({path, told(expected), told(actual)});
   }
-  if (expected == actual) return std::nullopt;
+  if (kind == "int" ? same_int(expected, actual) : expected == actual) return std::nullopt;
   return Difference{path, told(expected), told(actual)};
 }
 

@@ -63,16 +63,24 @@ void judge_row(Case& test, GoldenData& golden, const std::string& name) {
   throw GoldenError(fmt::format("registry.json has no definition of {}", name));
 }
 
-// The number of the type frame, in each width that holds it.
+// The number of the type frame, in each width that holds it, and whose it is.
 void judge_number(Case& test, GoldenData& golden, const std::string& name) {
   Differences differences(test);
   for (const GoldenLine& line : golden.list(kFile, "definitions")) {
     if (line.text("name") != name) continue;
     for (const Bytes& frame : msg::every_width(line.at("number").get<std::uint64_t>())) {
       const TesteeReply reply = test.testee().ask("decode_type", {{"bytes", pipe_bytes(frame)}});
+      differences.expect_implemented(reply, "decode_type");
       differences.expect_value(fmt::format("{} (type frame {})", line.place, to_hex(frame)),
                                line.at("number"), reply);
     }
+    const TesteeReply row = test.testee().ask("describe", {{"type", line.at("number")}});
+    if (row.kind == TesteeReply::Kind::kUnimplemented) continue;
+    differences.checked();
+    const std::string actual = row.ok() ? text_at(row.value, "name") : row.text();
+    if (actual != name)
+      differences.add(fmt::format("{} (number {})", line.place, line.at("number").dump()), name,
+                      actual);
   }
   differences.finish();
 }

@@ -255,7 +255,7 @@ def chunk_size_of(endpoint, timeout_s):
 def run_tests(endpoint, name_filter):
     chunk = chunk_size_of(endpoint, timeout_s=60)
     check(chunk % BLOCK_SIZE == 0 and 4 * chunk <= NUM_BLOCKS * BLOCK_SIZE, "--chunk-size 32 or so")
-    failed = 0
+    failed, began = 0, time.monotonic()
     chosen = [(name, function) for name, function in TESTS if name_filter in name]
     for name, function in chosen:
         try:
@@ -267,6 +267,7 @@ def run_tests(endpoint, name_filter):
                 traceback.print_exc()
         else:
             print(f"ok     {name}")
+    print(f"in {time.monotonic() - began:.1f} s")
     print(f"{len(chosen) - failed} passed, {failed} failed")
     return 0 if chosen and not failed else 1
 
@@ -303,7 +304,4 @@ def main():
 
 
 if __name__ == "__main__":
-    began = time.monotonic()
-    code = main()
-    print(f"in {time.monotonic() - began:.1f} s", file=sys.stderr)
-    sys.exit(code)
+    sys.exit(main())

@@ -17,7 +17,7 @@ namespace kvc {
 // Entries are linked once and never freed, only reused: the signal handler may walk the list at any
 // time, without a lock. There are as many as mappings ever lived at once.
 struct BusGuard::Entry {
-  std::atomic<std::uintptr_t> address{0};  // 0: free
+  std::atomic<void*> address{nullptr};  // nullptr: free
   std::atomic<std::size_t> size_bytes{0};
   std::atomic<bool> lost{false};
   Entry* next = nullptr;  // in the list of all
@@ -28,10 +28,12 @@ struct BusGuardTable {
   static std::mutex mutex;  // of making and freeing entries
   static struct sigaction previous;
 
-  static BusGuard::Entry* find(std::uintptr_t fault) {
+  static BusGuard::Entry* find(const void* place) {
+    const auto fault = reinterpret_cast<std::uintptr_t>(place);
     for (BusGuard::Entry* entry = head.load(std::memory_order_acquire); entry != nullptr;
          entry = entry->next) {
-      const std::uintptr_t begin = entry->address.load(std::memory_order_acquire);
+      const auto begin =
+          reinterpret_cast<std::uintptr_t>(entry->address.load(std::memory_order_acquire));
       if (begin != 0 && fault >= begin &&
           fault - begin < entry->size_bytes.load(std::memory_order_relaxed))
         return entry;
@@ -54,14 +56,12 @@ struct BusGuardTable {
 
   static void handle(int signal, siginfo_t* info, void* context) {
     const int saved_errno = errno;
-    BusGuard::Entry* entry = info->si_code == BUS_ADRERR
-                                 ? find(reinterpret_cast<std::uintptr_t>(info->si_addr))
-                                 : nullptr;
+    BusGuard::Entry* entry = info->si_code == BUS_ADRERR ? find(info->si_addr) : nullptr;
     bool mended = false;
     if (entry != nullptr) {
       // lost first: whoever sees a zero that was not there must be able to know.
       entry->lost.store(true, std::memory_order_seq_cst);
-      void* const address = reinterpret_cast<void*>(entry->address.load());
+      void* const address = entry->address.load();
       mended = mmap(address, entry->size_bytes.load(), PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
     }
@@ -87,7 +87,7 @@ BusGuard::BusGuard(void* address, std::size_t size_bytes) {
   Entry* const first = BusGuardTable::head.load(std::memory_order_relaxed);
   if (first == nullptr) BusGuardTable::install();
   Entry* entry = first;
-  while (entry != nullptr && entry->address.load(std::memory_order_relaxed) != 0)
+  while (entry != nullptr && entry->address.load(std::memory_order_relaxed) != nullptr)
     entry = entry->next;
   if (entry == nullptr) {
     entry = new Entry;
@@ -96,13 +96,13 @@ BusGuard::BusGuard(void* address, std::size_t size_bytes) {
   }
   entry->lost.store(false, std::memory_order_relaxed);
   entry->size_bytes.store(size_bytes, std::memory_order_relaxed);
-  entry->address.store(reinterpret_cast<std::uintptr_t>(address), std::memory_order_release);
+  entry->address.store(address, std::memory_order_release);
   entry_ = entry;
 }
 
 BusGuard::~BusGuard() {
   const std::lock_guard lock(BusGuardTable::mutex);
-  entry_->address.store(0, std::memory_order_release);
+  entry_->address.store(nullptr, std::memory_order_release);
 }
 
 bool BusGuard::lost() const { return entry_->lost.load(std::memory_order_seq_cst); }
