@@ -53,7 +53,7 @@ TYPES = {
     "list[CBMatchResult]": list[Match],
 }
 # msgspec ends its message with the place, "… - at `$.token_ids[3]`" or "… - at `key in `$``".
-PLACE = re.compile(r" - at `(?:(?:key|value) in `)?(\$[^`]*)`$")
+PLACE = re.compile(r" - at (?:`(?:key|value)` in )?`(\$[^`]*)`$")
 
 
 class Refused(Exception):
