@@ -11,7 +11,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "conformance/harness/child_process.h"
 #include "conformance/harness/failure_text.h"
+#include "conformance/harness/server_under_test.h"
 #include "conformance/harness/stub_server.h"
 
 namespace kvc::conformance {
