@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <sstream>
 
 #include "conformance/harness/failure_text.h"
@@ -52,10 +53,27 @@ void print_frame(const Registry& registry, const Bytes& frame, std::ostream& out
   print_types_of(frame, out);
 }
 
+// Whether [uid][type]… is a request or a response as its type's row has it.
+bool is_message(const Registry& registry, std::span<const Bytes> frames) {
+  if (frames.size() < 2) return false;
+  const Result<const Definition*> type = decode_type_frame(registry, frames[1]);
+  if (!type) return false;
+  const std::vector<ByteView> rest(frames.begin() + 2, frames.end());
+  return decode_payloads(**type, rest).ok() ||
+         (rest.size() <= 1 && decode_result(**type, rest).ok());
+}
+
+// Any bytes may stand before a uid that reads as a type: what fits as a whole decides.
+bool has_identity(const Registry& registry, std::span<const Bytes> frames) {
+  if (frames.size() < 3) return false;
+  if (!decode_type_frame(registry, frames[1])) return decode_type_frame(registry, frames[2]).ok();
+  return !is_message(registry, frames) && is_message(registry, frames.subspan(1));
+}
+
 void print_message(const Registry& registry, const Frames& frames, std::ostream& out) {
   out << fmt::format("{} frames: {}\n", frames.size(), frames_hex(frames));
   const Result<const Definition*> type = decode_type_frame(registry, frames[1]);
-  if (!type && frames.size() > 2 && decode_type_frame(registry, frames[2])) {
+  if (has_identity(registry, frames)) {
     out << fmt::format("  as at a ROUTER, behind the client's identity {}:\n", to_hex(frames[0]));
     return print_message(registry, {frames.begin() + 1, frames.end()}, out);
   }

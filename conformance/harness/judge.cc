@@ -100,7 +100,12 @@ CaseResult Judge::judge(const CaseSpec& spec) {
     last_case_ = spec.id;
     const auto start = std::chrono::steady_clock::now();
     result.verdict = run_body(spec, result.finding);
-    probe_after(result);
+    try {
+      probe_after(result);
+    } catch (const std::exception& error) {
+      result.verdict = Verdict::kHarness;
+      result.finding = harness_fault(fmt::format("the probe after it: {}", error.what()));
+    }
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     result.duration_ms = took.count();
   } catch (const Interrupted&) {

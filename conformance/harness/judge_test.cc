@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
+#include <thread>
 
 #include "conformance/harness/server_under_test.h"
 #include "conformance/harness/stub_server.h"
@@ -179,9 +180,10 @@ TEST(Judge, LetsDeathOverrideAWrongAnswer) {
   StubServer::Flaws flaws;
   flaws.dies_of_poison = true;
   StubRun run(flaws, impatient());
-  const CaseResult result = run.judge.judge(spec_of([](Case& test) {
+  const CaseResult result = run.judge.judge(spec_of([&run](Case& test) {
     Client client = test.client();
     client.send_frames({{0x01}, {0x63}});
+    while (run.stub.num_requests() < 2) std::this_thread::yield();  // the probe, the poison
     test.wrong("one thing", "another");
   }));
   EXPECT_EQ(to_string(result.verdict), "DEAD");

@@ -4,12 +4,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <thread>
 
 #include "conformance/harness/child_process.h"
 #include "conformance/harness/failure_text.h"
@@ -242,18 +244,24 @@ TEST(ServerUnderTest, QuotesForAShell) {
   EXPECT_EQ(shell_quoted(""), "''");
 }
 
+// Waits until the child has ended, and leaves its status to it.
+void await_end(const ChildProcess& child) {
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child.pid()), &info, WEXITED | WNOWAIT), 0);
+}
+
 TEST(ChildProcess, TellsHowItEnded) {
   const std::string log = testing::TempDir() + "kvc-child-" + std::to_string(::getpid());
   const auto reason = [&](const std::string& line) {
     ChildProcess child({"/bin/sh", "-c", line}, log);
-    while (!child.exit_reason()) ::usleep(1000);
-    return *child.exit_reason();
+    await_end(child);
+    return child.exit_reason().value_or("still runs");
   };
   EXPECT_EQ(reason("exit 3"), "exited with status 3");
   EXPECT_THAT(reason("kill -SEGV $$"), HasSubstr("signal 11"));
   ChildProcess missing({"/no/such/program"}, log);
-  while (!missing.exit_reason()) ::usleep(1000);
-  EXPECT_EQ(*missing.exit_reason(), "exited with status 127");
+  await_end(missing);
+  EXPECT_EQ(missing.exit_reason().value_or("still runs"), "exited with status 127");
   std::filesystem::remove(log);
 }
 
@@ -277,7 +285,7 @@ TEST(ChildProcess, EndsWithAllThatItStarted) {
   }
   child.stop(std::chrono::milliseconds(10));
   EXPECT_TRUE(child.exit_reason());
-  while (state_of(grandchild) != "" && state_of(grandchild) != "Z") ::usleep(1000);
+  while (state_of(grandchild) != "" && state_of(grandchild) != "Z") std::this_thread::yield();
   std::filesystem::remove(log);
 }
 

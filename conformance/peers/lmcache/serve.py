@@ -49,6 +49,8 @@ def _with_defaults(arguments):
 def _stop(signal_number, frame):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # First of all: who sent the signal may not wait for the rest. What is mapped stays mapped.
+    host_memory.remove_all()
 
     def give_up():
         host_memory.remove_all()
