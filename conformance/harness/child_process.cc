@@ -82,8 +82,10 @@ std::optional<std::string> ChildProcess::exit_reason() {
 
 void ChildProcess::stop(std::chrono::milliseconds patience) {
   const auto end = std::chrono::steady_clock::now() + patience;
-  if (!exit_reason()) ::kill(-pid_, SIGTERM);
-  while (!exit_reason() && std::chrono::steady_clock::now() < end)
+  ::kill(-pid_, SIGTERM);
+  // A shell that was the command dies at once; the server that it started may still be tidying up.
+  const auto group_lives = [this] { return !exit_reason() || ::kill(-pid_, 0) == 0; };
+  while (group_lives() && std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   ::kill(-pid_, SIGKILL);  // what is left of the group
   while (!exit_reason()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
