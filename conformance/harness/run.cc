@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 
 // The embedded server: chunks small enough for quick cases, a cache small enough to be filled.
 constexpr int kEmbeddedChunkSize = 32;
-constexpr double kEmbeddedCacheGb = 0.125;
+constexpr double kEmbeddedCacheGb = 0.0625;
 
 // How often the JSON file is written while the run goes on, so that even a killed run leaves one.
 constexpr std::chrono::seconds kJsonInterval{2};
