@@ -156,10 +156,14 @@ TEST(HostDevice, LeavesNothingBehindAtExit) {
   const std::string prefix = shm_prefix();
   const pid_t child = ::fork();
   if (child == 0) {
-    auto* const device = create_host_device(prefix).release();  // as if main had called exit()
-    auto* const event = new std::shared_ptr<Event>(device->create_event());
-    static_cast<void>(event);
-    if (shm_objects(prefix).size() != 2) ::_exit(1);
+    // As if main had called exit() with these alive. Static, so that the leak checker sees them.
+    struct Kept {
+      explicit Kept(const std::string& name_prefix) : device(create_host_device(name_prefix)) {}
+      std::unique_ptr<Device> device;
+      std::shared_ptr<Event> event = device->create_event();
+    };
+    static const Kept* const kept = new Kept(prefix);
+    if (!kept->event->complete() || shm_objects(prefix).size() != 2) ::_exit(1);
     ::exit(0);
   }
   int status = 0;
