@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <regex>
+#include <charconv>
 
 namespace kvc::conformance {
 
@@ -16,11 +16,18 @@ const Registry& registry_named(const std::string& release) {
   throw UsageError(fmt::format("release {} is unknown; known: {}", release, known));
 }
 
-std::optional<std::uint64_t> cache_bytes_of_command(const std::string& command) {
-  static const std::regex kOption(R"(--l1-size-gb(?:=|\s+)([0-9]*\.?[0-9]+))");
-  std::smatch found;
-  if (!std::regex_search(command, found, kOption)) return std::nullopt;
-  return static_cast<std::uint64_t>(std::stod(found[1].str()) * static_cast<double>(1U << 30U));
+std::optional<std::uint64_t> cache_bytes_of_command(std::string_view command) {
+  static constexpr std::string_view kOption = "--l1-size-gb";
+  const std::size_t at = command.find(kOption);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::string_view value = command.substr(at + kOption.size());
+  const std::size_t begin = value.find_first_not_of("= \t");
+  if (begin == 0 || begin == std::string_view::npos) return std::nullopt;
+  value.remove_prefix(begin);
+  double gibibytes = 0;
+  const auto read = std::from_chars(value.data(), value.data() + value.size(), gibibytes);
+  if (read.ec != std::errc() || !(gibibytes > 0)) return std::nullopt;
+  return static_cast<std::uint64_t>(gibibytes * static_cast<double>(1U << 30U));
 }
 
 }  // namespace kvc::conformance

@@ -51,6 +51,6 @@ struct RunOptions {
 };
 
 // The object store's size that a command line gives its server by --l1-size-gb, in bytes.
-std::optional<std::uint64_t> cache_bytes_of_command(const std::string& command);
+std::optional<std::uint64_t> cache_bytes_of_command(std::string_view command);
 
 }  // namespace kvc::conformance

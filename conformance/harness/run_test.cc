@@ -236,6 +236,9 @@ TEST_F(RunTest, FindsTheCacheSizeInACommand) {
   EXPECT_EQ(cache_bytes_of_command("x --l1-size-gb 1 --y"), std::uint64_t{1} << 30U);
   EXPECT_EQ(cache_bytes_of_command("x --l1-size-gb=0.5"), std::uint64_t{1} << 29U);
   EXPECT_EQ(cache_bytes_of_command("x"), std::nullopt);
+  EXPECT_EQ(cache_bytes_of_command("x --l1-size-gb"), std::nullopt);
+  EXPECT_EQ(cache_bytes_of_command("x --l1-size-gb much"), std::nullopt);
+  EXPECT_EQ(cache_bytes_of_command("x --l1-size-gb-min 1"), std::nullopt);
 }
 
 TEST(ServerUnderTest, QuotesForAShell) {
