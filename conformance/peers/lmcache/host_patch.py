@@ -90,6 +90,7 @@ _copy = torch.Tensor.copy_
 def _copy_on_stream(self, source, non_blocking=False):
     stream = host_device.current_stream()
     if non_blocking and stream is not None:
+        source = source.expand_as(self)  # as torch: what does not fit raises here, not there
         stream.submit(lambda: _copy(self, source))
         return self
     return _copy(self, source)
