@@ -13,7 +13,7 @@ namespace kvc::conformance {
 namespace {
 
 void add_case(CaseList& list, RequestType type, const std::string& id, const std::string& what,
-              std::function<std::vector<Frames>(const Frames&)> others) {
+              const std::function<std::vector<Frames>(const Frames&)>& others) {
   list.add({.id = fmt::format("Envelope.{}_{}", to_string(type), id),
             .proves = {"envelope.payload-count"},
             .claim = fmt::format("{} with {} gets no reply, and the next request is served.",

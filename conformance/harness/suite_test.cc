@@ -150,6 +150,21 @@ TEST_F(CommandTest, ListsAndExplains) {
   EXPECT_EQ(kvconform("list").code, 0);
 }
 
+TEST_F(CommandTest, ExplainsWhatTheReadmeNames) {
+  std::ifstream file(std::string(KVC_SOURCE_DIR) + "/README.md");
+  const std::string command = "build/bin/kvconform explain ";
+  std::size_t num_named = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with(command)) continue;
+    const std::string id =
+        line.substr(command.size(), line.find(' ', command.size()) - command.size());
+    const Ended ended = kvconform("explain " + id);
+    EXPECT_EQ(ended.code, 0) << ended.output;
+    ++num_named;
+  }
+  EXPECT_GT(num_named, 0U);
+}
+
 TEST_F(CommandTest, Decodes) {
   EXPECT_THAT(kvconform("decode '02|0c|c3'").output, HasSubstr("PING uid=2 -> True"));
   EXPECT_EQ(kvconform("decode 'no hex'").code, 2);

@@ -49,7 +49,10 @@ void TerminalReport::begin(const RunReport& report) {
   if (report.command == "run")
     out_ << fmt::format("it has: {}\n", report.capabilities.text());
   else
-    out_ << fmt::format("it implements: {}\n", fmt::join(report.implemented, ", "));
+    out_ << fmt::format("it implements: {}\n",
+                        report.implemented.empty()
+                            ? "nothing"
+                            : fmt::to_string(fmt::join(report.implemented, ", ")));
   out_.flush();
 }
 
