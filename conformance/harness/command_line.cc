@@ -17,6 +17,7 @@
 #include "conformance/harness/replay.h"
 #include "conformance/harness/run.h"
 #include "conformance/harness/version.h"
+#include "conformance/report/diff_command.h"
 
 namespace kvc::conformance {
 namespace {
@@ -43,6 +44,7 @@ void install_signal_handler(RunContext& context) {
 
 struct CommandLine {
   RunOptions run;
+  DiffOptions diff;
   std::string id;
   std::string input;
   std::string replay_target;
@@ -71,6 +73,15 @@ void add_judging_options(CLI::App& command, CommandLine& line) {
       ->needs(expect);
   command.add_option("--json", options.json, "Write a JSON report")->type_name("FILE");
   command.add_option("--junit", options.junit, "Write a JUnit report")->type_name("FILE");
+  command.add_option("--html", options.html, "Write a page for people")->type_name("FILE");
+  command.add_option("--markdown", options.markdown, "Write a comment for a pull request")
+      ->type_name("FILE");
+  command.add_option("--badge", options.badge, "Write the JSON of a shields.io badge")
+      ->type_name("FILE");
+  command
+      .add_option("--server-version", options.server_version,
+                  "What you call the judged thing, for reports and diff: a commit, a release")
+      ->type_name("TEXT");
   command
       .add_option("--repro-dir", options.repro_folder, "Where failures leave their frames and logs")
       ->type_name("FOLDER")
@@ -135,6 +146,23 @@ CLI::App* add_testee(CLI::App& app, CommandLine& line) {
   return testee;
 }
 
+CLI::App* add_diff(CLI::App& app, CommandLine& line) {
+  CLI::App* diff = app.add_subcommand("diff", "Say what is new between two JSON reports");
+  diff->add_option("old", line.diff.before, "A report of --json")->required();
+  diff->add_option("new", line.diff.now, "One of a later run")->required();
+  diff->add_option(
+          "--again", line.diff.again,
+          "Another run of the new server: what passes in one and fails in another is flaky")
+      ->type_name("FILE");
+  diff->add_option("--markdown", line.diff.markdown, "Write a comment for a pull request")
+      ->type_name("FILE");
+  diff->footer(
+      "Exit codes: 1 a regression: a case that held and does not, or kills the server now, or a "
+      "capability is gone;\n2 none, but the new run is not complete; else 0. New and changed cases "
+      "are told, and no regression.");
+  return diff;
+}
+
 void finish_run_options(const CLI::App& run, CommandLine& line, int argc, char** argv) {
   RunOptions& options = line.run;
   options.timeout = std::chrono::milliseconds(line.timeout_ms);
@@ -197,6 +225,7 @@ int run_command_line(int argc, char** argv, const Suites& suites) {
   replay_app->add_option("--target", line.replay_target, "Endpoint of the server")->required();
   replay_app->add_option("--timeout-ms", line.timeout_ms, "Wait so long for each recorded reply")
       ->check(CLI::PositiveNumber);
+  CLI::App* diff = add_diff(app, line);
   CLI::App* decode_app = app.add_subcommand("decode", "Say what a frame or a message is");
   decode_app->add_option("input", line.input, "Hex, frames joined by '|'; or a file")->required();
   decode_app->add_option("--release", line.run.release, "Release of the protocol");
@@ -221,6 +250,7 @@ int run_command_line(int argc, char** argv, const Suites& suites) {
       list_cases(suites.all(registry), Ledger::embedded(), line.json, std::cout);
       return kOk;
     }
+    if (*diff) return diff_command(line.diff, Ledger::embedded(), std::cout);
     if (*replay_app) return replay_command(line, registry);
     if (*decode_app) return decode_command(registry, line.input, std::cout) ? kOk : kUsage;
     if (explain(suites.all(registry), Ledger::embedded(), line.id, std::cout)) return kOk;

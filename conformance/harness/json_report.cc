@@ -120,6 +120,7 @@ Json json_report(const RunReport& report, const Ledger& ledger) {
           {"suite_version", kSuiteVersion},
           {"release", report.release},
           {"server", report.server},
+          {"server_version", report.server_version},
           {"host", host_json()},
           {"started_at", report.started_at},
           {"duration_s", report.duration_s},

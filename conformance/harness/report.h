@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the kvconform authors
 //
-// RunReport: everything that a run found out, as the printed summary and the JSON file need it, and
+// RunReport: everything that a run found out, as the printed summary and the files need it, and
 // what follows from it: the score and the exit code. A plain value.
 #pragma once
 
@@ -20,6 +20,7 @@ struct RunReport {
   std::string command = "run";         // of kvconform
   std::string noun = "server";         // what is judged
   std::string server;                  // in words
+  std::string server_version;          // as the user calls it; empty: not said
   std::string rerun_options;           // "--target …": how to judge the same server again
   std::vector<std::string> arguments;  // of this run
   std::string started_at;              // "2026-01-31T12:00:00Z"

@@ -31,9 +31,6 @@ using Clock = std::chrono::steady_clock;
 constexpr int kEmbeddedChunkSize = 32;
 constexpr double kEmbeddedCacheGb = 0.0625;
 
-// How often the JSON file is written while the run goes on, so that even a killed run leaves one.
-constexpr std::chrono::seconds kJsonInterval{2};
-
 // A server that is said to be there already needs no time to start.
 constexpr std::chrono::milliseconds kAttachPatience{10000};
 
@@ -142,8 +139,9 @@ Run::Run(RunOptions options, const CaseList& cases, const Ledger& ledger, std::o
       context_(registry_named(options_.release), settings_of(options_)),
       subject_(subject_of(options_, context_)),
       terminal_(out, style, ledger, context_.registry()),
-      start_time_(Clock::now()),
-      last_json_(start_time_) {
+      writer_({options_.json, options_.html, options_.markdown, options_.badge}, ledger,
+              context_.registry()),
+      start_time_(Clock::now()) {
   if (options_.fix_expect && options_.expect.empty())
     throw UsageError("--fix-expect needs --expect FILE");
   if (options_.fix_expect && is_filtered())
@@ -160,6 +158,7 @@ Run::Run(RunOptions options, const CaseList& cases, const Ledger& ledger, std::o
   report_.command = subject_->command();
   report_.noun = subject_->noun();
   report_.server = subject_->description();
+  report_.server_version = options_.server_version;
   report_.rerun_options = subject_->options();
   report_.arguments = options_.arguments;
   report_.started_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
@@ -188,6 +187,7 @@ bool Run::is_filtered() const {
 void Run::start() {
   started_ = true;
   start_time_ = Clock::now();
+  write_reports(true);  // in place of those of a run before, which are not of this server
   try {
     if (!subject_->log_path().empty()) {  // a log of this run only
       std::filesystem::create_directories(options_.repro_folder);
@@ -208,6 +208,7 @@ void Run::start() {
   }
   if (!cannot_start_.empty()) report_.problems.push_back(cannot_start_);
   judge_ = std::make_unique<Judge>(context_, *subject_, report_.capabilities);
+  write_reports(true);
   terminal_.begin(report_);
 }
 
@@ -249,7 +250,7 @@ const GradedResult& Run::run_one(const CaseSpec& spec, std::size_t num_planned) 
   const GradedResult& graded = report_.results.back();
   save_repro(graded);
   terminal_.case_ended(report_, graded);
-  if (Clock::now() - last_json_ >= kJsonInterval) write_json();
+  write_reports(false);
   return graded;
 }
 
@@ -263,16 +264,12 @@ void Run::save_repro(const GradedResult& graded) {
   }
 }
 
-void Run::write_json() {
-  last_json_ = Clock::now();
-  if (options_.json.empty()) return;
-  report_.duration_s = std::chrono::duration<double>(Clock::now() - start_time_).count();
-  try {
-    write_whole_file(options_.json, dumped(json_report(report_, ledger_)));
-  } catch (const std::system_error& error) {
-    report_.problems.push_back(error.what());
-    options_.json.clear();  // once is enough
-  }
+void Run::write_reports(bool whether_due_or_not) {
+  if (!report_.finished)
+    report_.duration_s = std::chrono::duration<double>(Clock::now() - start_time_).count();
+  const std::vector<std::string> problems =
+      whether_due_or_not ? writer_.write(report_) : writer_.write_if_due(report_);
+  report_.problems.insert(report_.problems.end(), problems.begin(), problems.end());
 }
 
 void Run::rewrite_expectations() {
@@ -315,7 +312,7 @@ int Run::finish() {
   report_.duration_s = std::chrono::duration<double>(Clock::now() - start_time_).count();
   report_.finished = true;
   if (options_.fix_expect) rewrite_expectations();
-  write_json();
+  write_reports(true);
   terminal_.end(report_);
   remove_empty_folder();
   return exit_code(report_);

@@ -15,6 +15,7 @@
 #include "conformance/harness/report.h"
 #include "conformance/harness/run_options.h"
 #include "conformance/harness/terminal_report.h"
+#include "conformance/report/report_writer.h"
 
 namespace kvc::conformance {
 
@@ -43,7 +44,7 @@ class Run {
   void start();
   void probe_server();
   void probe_testee(Testee& testee);
-  void write_json();
+  void write_reports(bool whether_due_or_not);
   void save_repro(const GradedResult& graded);
   void rewrite_expectations();
   bool is_filtered() const;
@@ -59,11 +60,11 @@ class Run {
   std::unique_ptr<Subject> subject_;
   RunReport report_;
   TerminalReport terminal_;
+  ReportWriter writer_;
   std::unique_ptr<Judge> judge_;
   bool started_ = false;
   std::string cannot_start_;
   std::chrono::steady_clock::time_point start_time_;
-  std::chrono::steady_clock::time_point last_json_;
 };
 
 }  // namespace kvc::conformance

@@ -39,6 +39,10 @@ struct RunOptions {
   bool fix_expect = false;
   std::string json;
   std::string junit;
+  std::string html;
+  std::string markdown;
+  std::string badge;
+  std::string server_version;  // a commit, a release: what the user calls what is judged
   std::string repro_folder = "repro";
   std::uint64_t seed = 0;
   std::chrono::milliseconds timeout{5000};

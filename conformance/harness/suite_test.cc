@@ -83,13 +83,39 @@ TEST(Suite, IsTheLedgerOfTheSourceTree) {
   EXPECT_EQ(ledger.requirements().size(), Ledger::embedded().requirements().size());
 }
 
-TEST_F(CommandTest, RunsOneCaseAndWritesJunitAndJson) {
-  const Ended ended = run("--filter Envelope.EchoesShortUids --junit " + path("junit.xml") +
-                          " --json " + path("run.json"));
+TEST_F(CommandTest, RunsOneCaseAndWritesItsReports) {
+  const Ended ended =
+      run("--filter Envelope.EchoesShortUids --junit " + path("junit.xml") + " --json " +
+          path("run.json") + " --html " + path("run.html") + " --markdown " + path("run.md") +
+          " --badge " + path("badge.json") + " --server-version v7");
   EXPECT_THAT(ended.output, HasSubstr("1 PASS"));
   EXPECT_THAT(ended.output, Not(HasSubstr("[  PASSED  ]")));
   EXPECT_THAT(read("junit.xml"), HasSubstr("classname=\"Envelope\""));
   EXPECT_EQ(Json::parse(read("run.json"))["cases"].size(), 1U);
+  EXPECT_EQ(Json::parse(read("run.json"))["server_version"], "v7");
+  EXPECT_THAT(read("run.html"), HasSubstr("all 1 required cases"));
+  EXPECT_THAT(read("run.md"), HasSubstr("kvconform: conforms"));
+  EXPECT_EQ(Json::parse(read("badge.json"))["message"], "1/1");
+}
+
+TEST_F(CommandTest, NamesTheFlawBetweenTwoRuns) {
+  const std::string filter = " --filter 'Controller.*' --json ";
+  run(filter + path("old.json"));
+  StubServer::Flaws wrong;
+  wrong.adds_frame = true;
+  StubServer flawed(wrong);
+  kvconform("run --target " + flawed.endpoint() + " --device none --repro-dir " + path("repro") +
+            filter + path("new.json"));
+  const std::string files = path("old.json") + " " + path("new.json");
+  const Ended diff = kvconform("diff " + files + " --markdown " + path("diff.md"));
+  EXPECT_EQ(diff.code, 1) << diff.output;
+  EXPECT_THAT(diff.output, HasSubstr("newly failing"));
+  EXPECT_THAT(diff.output, HasSubstr("! Controller."));
+  EXPECT_THAT(diff.output, HasSubstr(stub_.endpoint() + " -> the server at " + flawed.endpoint()));
+  EXPECT_THAT(read("diff.md"), HasSubstr("newly failing"));
+  EXPECT_EQ(kvconform("diff " + path("new.json") + " " + path("old.json")).code, 0);
+  EXPECT_EQ(kvconform("diff " + path("old.json") + " /no/such/file").code, 2);
+  EXPECT_EQ(kvconform("diff " + path("old.json") + " " + path("diff.md")).code, 2);
 }
 
 TEST_F(CommandTest, SharesTheCasesOutAsGoogleTestDoes) {
@@ -136,6 +162,26 @@ TEST_F(CommandTest, WritesItsReportsWhenASignalEndsIt) {
   const Json report = Json::parse(read("run.json"));
   EXPECT_EQ(report["ended_early"], true);
   EXPECT_EQ(report["summary"]["judged"], 0);
+}
+
+TEST_F(CommandTest, LeavesWholeReportsWhenItIsKilled) {
+  StubServer::Flaws mute;
+  mute.silent = true;
+  StubServer silent(mute);
+  ChildProcess child(
+      {KVC_KVCONFORM, "run", "--target", silent.endpoint(), "--device", "none", "--repro-dir",
+       path("repro"), "--json", path("run.json"), "--html", path("run.html"), "--markdown",
+       path("run.md"), "--badge", path("badge.json")},
+      path("log"));
+  while (silent.num_requests() == 0) std::this_thread::yield();
+  ::kill(child.pid(), SIGKILL);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child.pid()), &info, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(Json::parse(read("run.json"))["finished"], false);
+  EXPECT_THAT(read("run.html"), testing::EndsWith("</html>\n"));
+  EXPECT_THAT(read("run.html"), HasSubstr("No verdict yet"));
+  EXPECT_THAT(read("run.md"), HasSubstr("not finished"));
+  EXPECT_EQ(Json::parse(read("badge.json"))["message"], "unfinished");
 }
 
 TEST_F(CommandTest, ListsAndExplains) {
