@@ -78,9 +78,12 @@ TEST(ReportDiff, NamesWhatIsFixed) {
 TEST(ReportDiff, ExcusesWhatIsExpectedOrNotRequired) {
   RunReport now = with(good(), 0, Grade::kExpectedFailure, Verdict::kWrong);
   EXPECT_EQ(diff_reports(loaded(good()), loaded(now)).exit_code(), 0);
+  EXPECT_EQ(diff_reports(loaded(good()), loaded(now)).sentence(),
+            "no regression, 1 newly failing but excused");
   now = with(good(), 3, Grade::kNote, Verdict::kWrong);
   const ReportDiff diff = diff_reports(loaded(good()), loaded(now));
   EXPECT_EQ(only_change(diff), Change::kNewlyFailing);
+  EXPECT_EQ(diff.cases[0].why, "no MUST: x");
   EXPECT_EQ(diff.exit_code(), 0);
 }
 
