@@ -13,6 +13,7 @@
 #include "conformance/cases/refusals.h"
 #include "conformance/cases/stage.h"
 #include "conformance/harness/message_text.h"
+#include "conformance/harness/release.h"
 
 namespace kvc::conformance {
 namespace {
@@ -150,6 +151,7 @@ void interleave(Case& test) {
   constexpr RequestType kTypes[] = {RequestType::kNoop, RequestType::kPing,
                                     RequestType::kGetChunkSize, RequestType::kEndSession,
                                     RequestType::kQueryPrefetchStatus};
+  for (const RequestType type : kTypes) require_type(test.registry(), type);
   std::vector<Client> clients;
   for (int i = 0; i < 8; ++i) clients.push_back(test.client());
   const Bytes request_id = msg::str(test.unique("nobody"));

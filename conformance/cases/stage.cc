@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "conformance/harness/pickle_builder.h"
+#include "conformance/harness/release.h"
 #include "kvc/device/export_tensor.h"
 #include "kvc/protocol/assert.h"
 
@@ -281,7 +282,10 @@ Stage::~Stage() {
   }
 }
 
-Frames Stage::valid(RequestType type) { return impl_->make(type); }
+Frames Stage::valid(RequestType type) {
+  require_type(impl_->test.registry(), type);
+  return impl_->make(type);
+}
 
 Frames Stage::with(RequestType type, std::size_t index, Bytes payload) {
   Frames frames = valid(type);

@@ -11,6 +11,7 @@
 
 #include "conformance/harness/message_text.h"
 #include "conformance/harness/probe.h"
+#include "conformance/harness/release.h"
 #include "conformance/harness/run_context.h"
 #include "conformance/harness/verdict.h"
 #include "kvc/protocol/envelope.h"
@@ -176,6 +177,7 @@ Client& Client::operator=(Client&&) noexcept = default;
 void Client::send_frames(const Frames& frames) { impl_->send(frames); }
 
 Sent Client::send(RequestType type, const Frames& payloads) {
+  require_type(impl_->context.registry(), type);
   Sent sent{encoded(Int(impl_->next_uid++)), encode_type_frame(impl_->context.registry(), type),
             type};
   Frames frames = {sent.uid, sent.type};

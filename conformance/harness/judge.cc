@@ -111,7 +111,8 @@ CaseResult Judge::judge(const CaseSpec& spec) {
   } catch (const Interrupted&) {
     return not_run("the run was ended first: a signal came, or --budget-s was spent");
   }
-  if (result.verdict != Verdict::kPass) result.trace = context_.trace().entries();
+  const bool is_to_show = result.verdict != Verdict::kPass && result.verdict != Verdict::kSkipped;
+  if (is_to_show) result.trace = context_.trace().entries();
   return result;
 }
 

@@ -17,6 +17,7 @@
 #include "conformance/harness/gtest_suite.h"
 #include "conformance/harness/json_report.h"
 #include "conformance/harness/probe.h"
+#include "conformance/harness/release.h"
 #include "conformance/harness/repro.h"
 #include "conformance/harness/server_under_test.h"
 #include "conformance/testee/testee.h"
@@ -168,7 +169,8 @@ Run::Run(RunOptions options, const CaseList& cases, const Ledger& ledger, std::o
   report_.server_log = subject_->log_path();
   report_.repro_folder = options_.repro_folder;
   const CaseList& all = known == nullptr ? cases_ : *known;
-  report_.problems = ledger_.problems(all);
+  // Another release's list lacks the cases of what the release lacks.
+  if (options_.release == kCasesRelease) report_.problems = ledger_.problems(all);
   // Only of a whole run: whoever asks for one case is not to be told of all others' lines.
   if (!options_.fix_expect)
     for (const std::string& problem : expectations_.problems(all, ledger_))
@@ -237,7 +239,11 @@ const GradedResult& Run::run_one(const CaseSpec& spec, std::size_t num_planned) 
   if (!started_) start();
   terminal_.case_begins(report_, spec.id);
   CaseResult result;
-  if (cannot_start_.empty()) {
+  if (const auto difference = difference_of_rules(ledger_, spec, options_.release)) {
+    result.spec = spec;
+    result.verdict = Verdict::kSkipped;
+    result.finding = {Verdict::kSkipped, "the case is of the release", *difference, ""};
+  } else if (cannot_start_.empty()) {
     result = judge_->judge(spec);
   } else {
     result.spec = spec;

@@ -42,9 +42,9 @@ def main():
     from output import Output, made_with_difference, write_made_with
 
     out = Output()
-    registry.make(out)
+    registry.make(out, real)
     print(f"validation: {validation.make(out)}")
-    print(f"handlers: {handlers.make(out, registry.dump())}")
+    print(f"handlers: {handlers.make(out, registry.dump(real))}")
     hashes.make(out)
     out.run("layouts.json", Path(__file__).with_name("layouts.py"))
     messages.make(out, args.out, args.server, args.blend_server)

@@ -17,17 +17,18 @@ MADE_WITH = "made_with.json"  # compared by name only: see made_with_difference(
 
 
 class Output:
-    def __init__(self):
+    def __init__(self, release="0.4.5"):
+        self.release = release
         self.files = {}
 
     def lines(self, path, header, rows):
         """A .jsonl: the header, then one row a line."""
-        header = {"kvconform": "golden", "release": "0.4.5", **header}
+        header = {"kvconform": "golden", "release": self.release, **header}
         self.files[path] = "".join(compact(row) + "\n" for row in [header, *rows])
 
     def document(self, path, header, **lists):
         """A .json: a header, and named lists with one element a line, so that a diff is short."""
-        parts = [f'"header":{compact({"kvconform": "golden", "release": "0.4.5", **header})}']
+        parts = [f'"header":{compact({"kvconform": "golden", "release": self.release, **header})}']
         for name, rows in lists.items():
             parts.append(f'"{name}":[\n' + ",\n".join(compact(row) for row in rows) + "\n]")
         self.files[path] = "{\n" + ",\n".join(parts) + "\n}\n"

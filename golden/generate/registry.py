@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the kvconform authors
-"""registry.json: the definitions, dumped from the real modules."""
+"""registry.json: the definitions, dumped from the real modules. `real` is the module of this folder
+that imports LMCache: real.py, or other_release.py for a release of which there is nothing else."""
 
-import real
 
-
-def definition(number, name, group, known):
+def definition(real, number, name, group, known):
     return {
         "number": number,
         "name": name,
@@ -16,16 +15,16 @@ def definition(number, name, group, known):
     }
 
 
-def dump():
+def dump(real):
     groups = {}
     for group, module in real.protocols._PROTOCOL_MODULES:
         for name in module.get_protocol_definitions():
             groups[name] = group
     known = real.protocols.initialize_protocols()
-    return [definition(m.value, m.name, groups[m.name], known[m]) for m in real.RequestType]
+    return [definition(real, m.value, m.name, groups[m.name], known[m]) for m in real.RequestType]
 
 
-def modules():
+def modules(real):
     """The modules as data, in the order in which the real function visits them."""
     return [
         {
@@ -37,9 +36,9 @@ def modules():
     ]
 
 
-def make(out):
+def make(out, real):
     header = {
         "how": "RequestType, _PROTOCOL_MODULES and initialize_protocols() "
         "of lmcache.v1.multiprocess.protocols"
     }
-    out.document("registry.json", header, definitions=dump(), modules=modules())
+    out.document("registry.json", header, definitions=dump(real), modules=modules(real))

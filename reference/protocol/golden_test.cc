@@ -174,10 +174,15 @@ std::vector<std::string> strings_of(const Json& json) {
   return json.get<std::vector<std::string>>();
 }
 
-TEST(GoldenRegistry, IsRegistry045) {
-  std::ifstream file(kFolder + "registry.json");
+class GoldenRegistry : public testing::TestWithParam<const char*> {};
+
+TEST_P(GoldenRegistry, IsTheRegistryOfTheRelease) {
+  const Registry* registry = find_registry(GetParam());
+  ASSERT_NE(registry, nullptr);
+  std::ifstream file(KVC_SOURCE_DIR "/golden/" + std::string(GetParam()) + "/registry.json");
   const Json golden = Json::parse(file);
-  const auto rows = registry_0_4_5().definitions();
+  EXPECT_EQ(golden["header"]["release"], GetParam());
+  const auto rows = registry->definitions();
   ASSERT_EQ(rows.size(), golden["definitions"].size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Json& expected = golden["definitions"][i];
@@ -191,6 +196,13 @@ TEST(GoldenRegistry, IsRegistry045) {
     EXPECT_EQ(to_string(rows[i].handler), expected["handler"].get<std::string>());
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(All, GoldenRegistry, testing::Values("0.4.2", "0.4.5"),
+                         [](const auto& suite) {
+                           std::string name(suite.param);
+                           std::ranges::replace(name, '.', '_');
+                           return name;
+                         });
 
 // The real message holds a Python set, in any order: sorts what is between braces.
 std::string with_sorted_names(const std::string& message) {

@@ -3,6 +3,7 @@
 #include "kvc/protocol/registry.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "kvc/protocol/assert.h"
@@ -55,11 +56,23 @@ Result<HandlerType> Registry::get_handler_type(RequestType type) const {
   return definition->handler;
 }
 
+namespace {
+
+// The newest first.
+std::array<const Registry*, 2> registries() { return {&registry_0_4_5(), &registry_0_4_2()}; }
+
+}  // namespace
+
 const Registry* find_registry(std::string_view release) {
-  const Registry& known = registry_0_4_5();
-  return release == known.release() ? &known : nullptr;
+  for (const Registry* registry : registries())
+    if (registry->release() == release) return registry;
+  return nullptr;
 }
 
-std::vector<std::string_view> known_releases() { return {registry_0_4_5().release()}; }
+std::vector<std::string_view> known_releases() {
+  std::vector<std::string_view> out;
+  for (const Registry* registry : registries()) out.push_back(registry->release());
+  return out;
+}
 
 }  // namespace kvc

@@ -2,7 +2,7 @@
 # Copyright the kvconform authors
 """Puts the host device into LMCache in place of CUDA. Import it before anything of lmcache.
 
-What is replaced, and nothing else:
+What is replaced in 0.4.5, and nothing else (0.4.2: see host_patch_0_4_2.py):
     lmcache.torch_dev                          streams, events                   host_device.py
     cupy.cuda.ExternalStream                   host functions on a stream        host_device.py
     lmcache.c_ops: two copy functions          the CUDA extension                host_kernels.py
@@ -24,20 +24,24 @@ import host_device
 import host_kernels
 import host_memory
 
-lmcache.torch_dev = host_device.Backend()
 cupy.cuda.ExternalStream = host_device.ExternalStream
+if hasattr(lmcache, "torch_dev"):
+    lmcache.torch_dev = host_device.Backend()
 
-import lmcache.c_ops as extension  # noqa: E402  (after torch_dev)
+    import lmcache.c_ops as extension  # after torch_dev
 
-extension.multi_layer_block_kv_transfer = host_kernels.make_multi_layer_block_kv_transfer(
-    extension.TransferDirection.D2H
-)
-extension.lmcache_memcpy_async = host_kernels.memcpy_async
+    extension.multi_layer_block_kv_transfer = host_kernels.make_multi_layer_block_kv_transfer(
+        extension.TransferDirection.D2H
+    )
+    extension.lmcache_memcpy_async = host_kernels.memcpy_async
+else:
+    import host_patch_0_4_2
 
-from lmcache.v1.multiprocess.custom_types import (  # noqa: E402
-    CudaIPCWrapper,
-    RawCudaIPCWrapper,
-)
+    host_patch_0_4_2.patch(host_device.Backend(), host_kernels.memcpy_async)
+
+from lmcache.v1.multiprocess import custom_types  # noqa: E402  (after the device)
+
+CudaIPCWrapper = custom_types.CudaIPCWrapper
 
 _TORCH_HANDLE_VERSIONS = (1, 2, 3)
 
@@ -75,14 +79,15 @@ def _torch_to_tensor(wrapper):
 
 def _raw_to_tensor(wrapper):
     """A bare allocation: contiguous, whole."""
-    RawCudaIPCWrapper._get_device_index_from_uuid(wrapper.device_uuid)
+    CudaIPCWrapper._get_device_index_from_uuid(wrapper.device_uuid)
     elements = _storage(wrapper._ipc_handle_reserved, wrapper._nbytes, 0).view(wrapper.dtype)
     return elements.reshape(wrapper.shape)
 
 
 CudaIPCWrapper._get_device_index_from_uuid = staticmethod(_device_index)
 CudaIPCWrapper.to_tensor = _torch_to_tensor
-RawCudaIPCWrapper.to_tensor = _raw_to_tensor
+if hasattr(custom_types, "RawCudaIPCWrapper"):
+    custom_types.RawCudaIPCWrapper.to_tensor = _raw_to_tensor
 
 _copy = torch.Tensor.copy_
 

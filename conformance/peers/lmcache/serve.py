@@ -36,13 +36,13 @@ def _value(arguments, option):
     return value
 
 
-def _with_defaults(arguments):
+def _with_defaults(arguments, quiet):
     given = list(arguments)
     for option, value in _DEFAULTS.items():
         if _value(given, option) is None:
             given += [option, value]
     if not any(a.startswith(("--disable-observability", "--trace-level")) for a in given):
-        given.append("--disable-observability")
+        given.append(quiet)
     return given
 
 
@@ -68,11 +68,15 @@ def main():
     if "--blend" in arguments:
         arguments.remove("--blend")
         module = "lmcache.v1.multiprocess.blend_server_v2"
+    quiet = "--disable-observability"
+    if "--blend-v1" in arguments:  # release 0.4.2
+        arguments.remove("--blend-v1")
+        module, quiet = "serve_blend_v1", "--disable-prometheus"
     host_memory.sweep_dead_processes()
     host_patch.patch_server()
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, _stop)
-    sys.argv = ["start", *_with_defaults(arguments)]
+    sys.argv = ["start", *_with_defaults(arguments, quiet)]
     try:
         runpy.run_module(module, run_name="__main__")
     except KeyboardInterrupt:
