@@ -38,6 +38,8 @@ constexpr FormatAxes format_axes(KvFormat format) {
       return {3, kNone, kNone, 0, 1, kNone, 2};
     case KvFormat::kNbNlTwoNhBsHs:
       return {6, 1, 2, 0, 4, 3, 5};
+    case KvFormat::kTwoNlTD:
+      return {5, 1, 0, 2, kNone, 3, 4};
   }
   return {};
 }

@@ -9,6 +9,7 @@
 #include "device/format_axes.h"
 #include "device/layer_groups.h"
 #include "device/physical_order.h"
+#include "device/shape_text.h"
 #include "kvc/device/layout.h"
 #include "kvc/protocol/limits.h"
 
@@ -17,13 +18,6 @@ namespace {
 
 std::string path_of(std::size_t tensor, const char* field) {
   return "$[" + std::to_string(tensor) + "]" + field;
-}
-
-std::string text_of(const std::vector<std::int64_t>& shape) {
-  std::string text = "[";
-  for (const std::int64_t size : shape)
-    text += (text.size() > 1 ? ", " : "") + std::to_string(size);
-  return text + "]";
 }
 
 Error unsupported(std::size_t tensor, std::string message) {
@@ -161,6 +155,8 @@ std::string_view to_string(KvFormat format) {
       return "NL_X_NB_BS_HS";
     case KvFormat::kNbNlTwoNhBsHs:
       return "NB_NL_TWO_NH_BS_HS";
+    case KvFormat::kTwoNlTD:
+      return "TWO_NL_T_D";
   }
   return "unknown";
 }

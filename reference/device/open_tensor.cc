@@ -17,6 +17,24 @@ Error under(std::string_view path, Error error) {
   return error;
 }
 
+// `find_layout` takes the tensors' descriptions and answers a Result<Layout>.
+template <class FindLayout>
+Result<std::shared_ptr<const BlockSpace>> open_space(Device& device, const KVCache& kv_cache,
+                                                     FindLayout find_layout) {
+  auto space = std::make_shared<BlockSpace>();
+  std::vector<TensorDesc> tensors;
+  for (std::size_t i = 0; i < kv_cache.size(); ++i) {
+    Result<OpenedTensor> opened = open_tensor(device, kv_cache[i], "$[" + std::to_string(i) + "]");
+    if (!opened) return opened.error();
+    space->buffers.push_back(std::move(opened->buffer));
+    tensors.push_back(std::move(opened->desc));
+  }
+  Result<Layout> layout = find_layout(std::move(tensors));
+  if (!layout) return layout.error();
+  space->layout = std::move(layout).value();
+  return std::shared_ptr<const BlockSpace>(std::move(space));
+}
+
 }  // namespace
 
 Result<OpenedTensor> open_tensor(Device& device, const IpcTensor& tensor, std::string_view path) {
@@ -37,18 +55,16 @@ Result<std::shared_ptr<const BlockSpace>> open_block_space(Device& device, const
                                                            EngineType engine,
                                                            const LayoutHints& hints,
                                                            std::size_t chunk_size) {
-  auto space = std::make_shared<BlockSpace>();
-  std::vector<TensorDesc> tensors;
-  for (std::size_t i = 0; i < kv_cache.size(); ++i) {
-    Result<OpenedTensor> opened = open_tensor(device, kv_cache[i], "$[" + std::to_string(i) + "]");
-    if (!opened) return opened.error();
-    space->buffers.push_back(std::move(opened->buffer));
-    tensors.push_back(std::move(opened->desc));
-  }
-  Result<Layout> layout = discover_layout(std::move(tensors), engine, hints, chunk_size);
-  if (!layout) return layout.error();
-  space->layout = std::move(layout).value();
-  return std::shared_ptr<const BlockSpace>(std::move(space));
+  return open_space(device, kv_cache, [&](std::vector<TensorDesc> tensors) {
+    return discover_layout(std::move(tensors), engine, hints, chunk_size);
+  });
+}
+
+Result<std::shared_ptr<const BlockSpace>> open_blend_space(Device& device, const KVCache& kv_cache,
+                                                           std::size_t chunk_size) {
+  return open_space(device, kv_cache, [&](std::vector<TensorDesc> tensors) {
+    return blend_layout(std::move(tensors), chunk_size);
+  });
 }
 
 }  // namespace kvc

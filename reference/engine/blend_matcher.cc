@@ -98,7 +98,7 @@ void BlendMatcher::insert(Fingerprint fingerprint, std::uint32_t content) {
 }
 
 void BlendMatcher::rebuild(std::size_t num_contents) {
-  std::size_t size = 1024;
+  std::size_t size = 64;  // small: a tenant may have one chunk
   while (size < 4 * num_contents) size *= 2;
   table_.assign(size, {});
   filter_.assign(size / 8, 0);  // 64 bits a word: 8 bits a table entry, 16 or more a content

@@ -5,8 +5,8 @@
 #include <blake3.h>
 
 #include <algorithm>
-#include <string>
 
+#include "engine/token_ids.h"
 #include "kvc/protocol/assert.h"
 
 namespace kvc {
@@ -21,22 +21,6 @@ ChunkHash finish(const blake3_hasher& hasher) {
   ChunkHash out;
   blake3_hasher_finalize(&hasher, out.data(), out.size());
   return out;
-}
-
-// Reads the next tokens of an array some of which may not fit.
-Result<void> read_checked(IntArray::Iterator& at, std::size_t index,
-                          std::span<std::uint32_t> tokens) {
-  for (std::uint32_t& token : tokens) {
-    const Int value = *at;
-    const std::optional<std::uint32_t> fitting = value.as_u32();
-    if (!fitting)
-      return Error{Errc::kInvalidArgument, "$.token_ids[" + std::to_string(index) + "]",
-                   "token id " + value.to_string() + " does not fit 32 bits"};
-    token = *fitting;
-    ++at;
-    ++index;
-  }
-  return {};
 }
 
 }  // namespace
@@ -78,11 +62,21 @@ Result<std::vector<ChunkHash>> hash_chunks(const IntArray& tokens, std::size_t c
   IntArray::Iterator at = tokens.begin();
   const ChunkHash* prefix = &empty_prefix_hash();
   for (std::size_t i = 0; i < num_chunks; ++i) {
-    if (tokens.all_fit_u32())
-      at.read_u32(chunk.data(), chunk_size);
-    else if (Result<void> read = read_checked(at, i * chunk_size, chunk); !read)
+    if (Result<void> read = read_tokens(tokens, at, i * chunk_size, chunk); !read)
       return read.error();
     hashes.push_back(hash_chunk(*prefix, chunk));
+    prefix = &hashes.back();
+  }
+  return hashes;
+}
+
+std::vector<ChunkHash> hash_chunks(std::span<const std::uint32_t> tokens, std::size_t chunk_size) {
+  KVC_ASSERT(chunk_size > 0);
+  std::vector<ChunkHash> hashes;
+  hashes.reserve(tokens.size() / chunk_size);
+  const ChunkHash* prefix = &empty_prefix_hash();
+  for (; tokens.size() >= chunk_size; tokens = tokens.subspan(chunk_size)) {
+    hashes.push_back(hash_chunk(*prefix, tokens.first(chunk_size)));
     prefix = &hashes.back();
   }
   return hashes;

@@ -46,6 +46,9 @@ ChunkHash hash_chunk(ByteView prefix, std::span<const std::uint32_t> tokens);
 Result<std::vector<ChunkHash>> hash_chunks(const IntArray& tokens, std::size_t chunk_size,
                                            std::size_t num_chunks);
 
+// The same of tokens that are known to fit: the hashes of all their whole chunks.
+std::vector<ChunkHash> hash_chunks(std::span<const std::uint32_t> tokens, std::size_t chunk_size);
+
 // The chunks that lie in the tokens [start, end) whole, [first, end) in chunks; first == end for
 // none. Any range will do: the real server takes one that is not aligned in the same way.
 struct ChunkRange {

@@ -2,11 +2,20 @@
 // Copyright the kvconform authors
 #include "engine/engine.h"
 
+#include <random>
 #include <utility>
 
 #include "kvc/protocol/assert.h"
 
 namespace kvc {
+namespace {
+
+std::uint64_t random_secret() {
+  std::random_device random;
+  return std::uint64_t{random()} << 32U | random();
+}
+
+}  // namespace
 
 Engine::Engine(EngineOptions options, Device& device)
     : options_(std::move(options)),
@@ -18,7 +27,11 @@ Engine::Engine(EngineOptions options, Device& device)
       event_log_(options_.event_log_path.empty()
                      ? nullptr
                      : std::make_unique<EventLog>(options_.event_log_path)),
-      registrations_(device, options_.chunk_size, options_.write_ttl) {
+      blend_index_(options_.chunk_size, random_secret(),
+                   [objects = objects_](const ObjectKey& key) { return objects->exists(key); }),
+      blend_holds_(options_.clock, options_.read_ttl),
+      registrations_(device, options_.chunk_size, options_.write_ttl),
+      blend_registrations_(device, options_.chunk_size, options_.write_ttl) {
   KVC_ASSERT(options_.chunk_size > 0);
 }
 
@@ -40,12 +53,18 @@ Result<None> Engine::unregister_kv_cache(Int instance_id) {
 }
 
 Result<None> Engine::end_session(const std::string& request_id) {
-  std::optional<Session> session = sessions_.end(request_number(request_id));
+  const RequestNumber request = request_number(request_id);
+  std::optional<Session> session = sessions_.end(request);
   if (session) objects_->touch(session->chunks, session->workers);
+  for (const auto& [key, count] : blend_holds_.end(request))
+    objects_->release_locks(key, request, count);
   return None{};
 }
 
 Result<None> Engine::clear() {
+  // The index first: what is stored between the two is then gone, and not in the index for nothing.
+  blend_index_.clear();
+  blend_holds_.clear();
   objects_->clear();
   return None{};
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the kvconform authors
 //
-// Engine: what each request of the groups engine, controller, debug and observability does. One
-// function a request type, with the payloads and the result of the protocol; which thread runs it
-// is the server's business, any may.
+// Engine: what each request does, of all groups. One function a request type, with the payloads and
+// the result of the protocol; which thread runs it is the server's business, any may.
 //
 // An error is a request that cannot be served: it has had no effect. Where the result is a
 // TransferResult the server tells the client (b"", False), else nothing. Functions throw
@@ -18,14 +17,18 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "engine/blend_holds.h"
+#include "engine/blend_index.h"
 #include "engine/clock.h"
 #include "engine/event_log.h"
 #include "engine/lookup_jobs.h"
 #include "engine/object_store.h"
+#include "engine/paragraphs.h"
 #include "engine/registration.h"
 #include "engine/session_table.h"
 #include "kvc/device/device.h"
@@ -39,7 +42,8 @@ struct EngineOptions {
   std::size_t l1_size_bytes = std::size_t{1} << 30;
   std::chrono::seconds read_ttl{300};
   std::chrono::seconds write_ttl{600};
-  std::string event_log_path;  // empty: block allocations are not logged
+  std::string event_log_path;    // empty: block allocations are not logged
+  ParagraphPatterns paragraphs;  // of CB_LOOKUP_PRE_COMPUTED
   Clock clock = steady_clock();
   // Told why a request was answered with a refusal that is not an error of its function.
   std::function<void(const std::string&)> on_refusal = [](const std::string&) {};
@@ -82,7 +86,38 @@ class Engine {
   Result<None> report_block_allocations(Int instance_id, const std::string& model_name,
                                         const BlockAllocationRecords& records);
 
+  // CB_REGISTER_KV_CACHE: one tensor [2, L, T, D], in place of the one the instance had.
+  Result<None> cb_register_kv_cache(Int instance_id, const KVCache& kv_cache,
+                                    const std::string& model_name, Int world_size);
+  Result<None> cb_unregister_kv_cache(Int instance_id);
+
+  // CB_STORE_PRE_COMPUTED, CB_STORE_FINAL: chunk i of all of key's tokens (start and end do not
+  // count) from tokens [offset + i * chunk, …) of the buffer. The objects are those of a STORE, so
+  // LOOKUP finds them too. (handle, False), with nothing stored, when the tokens lie outside of the
+  // buffer, or there is no room.
+  Result<TransferResult> cb_store_pre_computed(const Key& key, Int offset, Int instance_id,
+                                               const Bytes& event_handle);
+  Result<TransferResult> cb_store_final(const Key& key, Int offset, Int instance_id,
+                                        const Bytes& event_handle);
+
+  // CB_LOOKUP_PRE_COMPUTED (V1): of each paragraph of the query, the leading chunks that
+  // CB_STORE_PRE_COMPUTED stored. Takes read locks as LOOKUP does; END_SESSION gives back those
+  // that no retrieve has used.
+  Result<Ranges> cb_lookup_pre_computed(const Key& key);
+  // CB_LOOKUP_PRE_COMPUTED_V2: the chunks that any CB_STORE_… stored, at any position. Locks as V1.
+  Result<CBMatchResults> cb_lookup_pre_computed_v2(const Key& key);
+
+  // CB_RETRIEVE_PRE_COMPUTED: chunk i of each range to tokens [offset + start + i * chunk, …) of
+  // the buffer; V2: each match to [offset + cur_st, …). (handle, False), with the buffer untouched,
+  // unless all are read-locked and all tokens lie in the buffer.
+  Result<TransferResult> cb_retrieve_pre_computed(const Key& key, const Ranges& ranges, Int offset,
+                                                  Int instance_id, const Bytes& event_handle);
+  Result<TransferResult> cb_retrieve_pre_computed_v2(const Key& key, const CBMatchResults& matches,
+                                                     Int offset, Int instance_id,
+                                                     const Bytes& event_handle);
+
   ObjectStore& objects() { return *objects_; }
+  const BlendIndex& blend_index() const { return blend_index_; }
 
  private:
   // What STORE and RETRIEVE have in common, checked before anything happens.
@@ -101,6 +136,24 @@ class Engine {
                                                              std::size_t num_chunks);
   TransferResult refused(const Transfer& transfer, const std::string& reason);
 
+  // blend.cc. `keys` of a transfer are what it moves, `positions` where in the buffer, in tokens;
+  // nothing for one that no buffer has.
+  struct BlendTransfer : Transfer {
+    KeyScope scope{};
+    std::vector<std::optional<std::uint64_t>> positions;
+  };
+  Result<BlendTransfer> begin_blend_transfer(const Key& key, Int instance_id,
+                                             const Bytes& event_handle, bool empty_handle_is_fine);
+  // Where a chunk of tokens begins in the buffer; nothing where that is no number of tokens.
+  static std::optional<std::uint64_t> blend_position(Int offset, Int first_token);
+  Result<void> check_positions(const BlendTransfer& transfer) const;
+  std::vector<std::int64_t> tokens_of_chunk(std::uint64_t position) const;
+  Result<TransferResult> cb_store(const Key& key, Int offset, Int instance_id,
+                                  const Bytes& event_handle, bool pre_computed);
+  Result<TransferResult> cb_retrieve(const Key& key, BlendTransfer transfer, const char* name);
+  std::size_t lock_for_blend(std::span<const ChunkHash> chunks, WorkerScopes& workers,
+                             const ObjectShape& shape, RequestNumber request);
+
   const EngineOptions options_;
   Device& device_;
   // Shared with work that is queued on streams.
@@ -108,7 +161,11 @@ class Engine {
   SessionTable sessions_;
   LookupJobs lookup_jobs_;
   std::unique_ptr<EventLog> event_log_;  // null: not asked for
-  RegistrationTable registrations_;      // last: its end ends the streams
+  BlendIndex blend_index_;
+  BlendHolds blend_holds_;
+  // Last: their ends end the streams.
+  RegistrationTable registrations_;
+  RegistrationTable blend_registrations_;
 };
 
 // How many locks a LOOKUP takes of each object, and a FREE releases: tp_size of them when all

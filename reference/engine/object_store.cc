@@ -113,20 +113,29 @@ void ObjectStore::release_locks(std::span<const ChunkHash> chunks, WorkerScopes&
   }
 }
 
+void ObjectStore::release_locks(const ObjectKey& key, RequestNumber request, std::uint64_t count) {
+  const std::lock_guard lock(mutex_);
+  const TimePoint now = options_.clock();
+  if (Object* object = find_live(key, now); object != nullptr)
+    object->read_locks_.release(request, count, now);
+}
+
 std::vector<ObjectRef> ObjectStore::begin_read(std::span<const ObjectKey> keys,
                                                const ObjectShape& shape, RequestNumber request) {
   const std::lock_guard lock(mutex_);
   const TimePoint now = options_.clock();
   std::vector<ObjectRef> objects;
   objects.reserve(keys.size());
+  std::unordered_map<const Object*, std::uint64_t> num_wanted;
   for (const ObjectKey& key : keys) {
     const Object* object = find_readable(key, shape, now);
-    if (object == nullptr || !object->read_locks_.can_take(request, now)) return {};
+    if (object == nullptr || object->read_locks_.num_takable(request, now) < ++num_wanted[object])
+      return {};
     objects.push_back(index_.at(key));
   }
   for (const ObjectRef& object : objects) {
     const bool taken = object->read_locks_.take(request, now);
-    KVC_ASSERT(taken);  // keys are distinct: each hash holds the one before it
+    KVC_ASSERT(taken);  // counted above
     ++object->num_reading_;
   }
   return objects;
@@ -168,6 +177,11 @@ bool ObjectStore::readable(const ObjectKey& key) const {
   const std::lock_guard lock(mutex_);
   const auto entry = index_.find(key);
   return entry != index_.end() && entry->second->ready_;
+}
+
+bool ObjectStore::exists(const ObjectKey& key) const {
+  const std::lock_guard lock(mutex_);
+  return index_.contains(key);
 }
 
 std::uint64_t ObjectStore::num_read_locks(const ObjectKey& key) const {

@@ -108,8 +108,12 @@ class ObjectStore {
   void release_locks(std::span<const ChunkHash> chunks, WorkerScopes& workers,
                      RequestNumber request, std::uint64_t count);
 
-  // If `request` can take a read lock on every object: takes one of each, marks them as being read,
-  // and answers them in order. Else takes nothing and answers none.
+  // Releases up to `count` of the request's locks on one object.
+  void release_locks(const ObjectKey& key, RequestNumber request, std::uint64_t count);
+
+  // If `request` can take a read lock on every object (as many as a key comes times): takes them,
+  // marks the objects as being read, and answers them in order. Else takes nothing and answers
+  // none.
   std::vector<ObjectRef> begin_read(std::span<const ObjectKey> keys, const ObjectShape& shape,
                                     RequestNumber request);
   void end_read(std::span<const ObjectRef> objects);
@@ -122,6 +126,7 @@ class ObjectStore {
 
   // Whether the key's object is readable; and the locks on it. For tests and reports.
   bool readable(const ObjectKey& key) const;
+  bool exists(const ObjectKey& key) const;  // readable, or being written
   std::uint64_t num_read_locks(const ObjectKey& key) const;
   std::size_t num_objects() const;
   std::size_t free_bytes() const;

@@ -23,8 +23,10 @@ void ReadLocks::add(RequestNumber request, std::uint64_t count, TimePoint expire
   overflow_.expires = expires;
 }
 
-bool ReadLocks::can_take(RequestNumber request, TimePoint now) const {
-  return index_to_take_from(request, now).has_value();
+std::uint64_t ReadLocks::num_takable(RequestNumber request, TimePoint now) const {
+  for (const Holder& holder : holders_)
+    if (holder.request == request && now < holder.expires) return holder.count;
+  return count(now);  // not on record: whatever there is
 }
 
 bool ReadLocks::take(RequestNumber request, TimePoint now) {

@@ -39,8 +39,8 @@ class ReadLocks {
 
   void add(RequestNumber request, std::uint64_t count, TimePoint expires, TimePoint now);
 
-  // Whether take() would succeed.
-  bool can_take(RequestNumber request, TimePoint now) const;
+  // How often take() would succeed.
+  std::uint64_t num_takable(RequestNumber request, TimePoint now) const;
   // Takes one lock, by the rule for RETRIEVE; false when there is none to take.
   bool take(RequestNumber request, TimePoint now);
   // Releases up to `count` locks, by the rule for FREE.

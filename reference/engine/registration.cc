@@ -82,42 +82,86 @@ Result<bool> RegistrationTable::add(Int instance_id, const KVCache& kv_cache,
                                     const std::string& model_name, Int world_size,
                                     EngineType engine, const LayoutHints& hints) {
   if (find(instance_id) != nullptr) return false;
-  auto space = open_block_space(device_, kv_cache, engine, hints, chunk_size_);
+  const auto space = open_block_space(device_, kv_cache, engine, hints, chunk_size_);
   if (!space) return space.error();
+  RegistrationRef registration = make(instance_id, *space, model_name, world_size);
+
+  const std::lock_guard lock(mutex_);
+  if (by_instance_.contains(instance_id)) return false;
+  if (Result<void> checked = check_shape(*registration, nullptr); !checked) return checked.error();
+  insert(std::move(registration));
+  return true;
+}
+
+Result<None> RegistrationTable::put_blend(Int instance_id, const KVCache& kv_cache,
+                                          const std::string& model_name, Int world_size) {
+  const auto space = open_blend_space(device_, kv_cache, chunk_size_);
+  if (!space) return space.error();
+  RegistrationRef registration = make(instance_id, *space, model_name, world_size);
+
+  RegistrationRef replaced;  // let go of outside the lock
+  const std::lock_guard lock(mutex_);
+  const auto entry = by_instance_.find(instance_id);
+  const Registration* const before = entry == by_instance_.end() ? nullptr : entry->second.get();
+  if (Result<void> checked = check_shape(*registration, before); !checked) return checked.error();
+  replaced = take_out(instance_id);
+  insert(std::move(registration));
+  return None{};
+}
+
+RegistrationRef RegistrationTable::make(Int instance_id, const Space& space,
+                                        const std::string& model_name, Int world_size) const {
   auto registration = std::make_unique<Registration>();
   registration->instance_id = instance_id;
   registration->model_name = model_name;
   registration->world_size = world_size;
-  registration->space = *space;
-  registration->shape = object_shape((*space)->layout);
+  registration->space = space;
+  registration->shape = object_shape(space->layout);
   StreamOptions stream_options;
   stream_options.wait_limit = wait_limit_;
   registration->stream = device_.create_stream(stream_options);
+  return RegistrationRef(registration.release(), [ender = ender_](Registration* gone) {
+    ender->take(std::unique_ptr<Registration>(gone));
+  });
+}
 
-  const std::lock_guard lock(mutex_);
-  if (by_instance_.contains(instance_id)) return false;
-  const auto [model, is_new] =
-      by_model_.try_emplace({model_name, world_size}, Model{registration->shape, 0});
-  if (!is_new && model->second.shape != registration->shape)
-    return Error{Errc::kInvalidArgument, "",
-                 "another instance of this model and world size has other layers or sizes"};
-  ++model->second.num_instances;
-  by_instance_[instance_id] = RegistrationRef(
-      registration.release(),
-      [ender = ender_](Registration* gone) { ender->take(std::unique_ptr<Registration>(gone)); });
-  return true;
+Result<void> RegistrationTable::check_shape(const Registration& registration,
+                                            const Registration* replaced) const {
+  const auto model = by_model_.find({registration.model_name, registration.world_size});
+  if (model == by_model_.end() || model->second.shape == registration.shape) return {};
+  const bool only_the_replaced_one = replaced != nullptr && model->second.num_instances == 1 &&
+                                     replaced->model_name == registration.model_name &&
+                                     replaced->world_size == registration.world_size;
+  if (only_the_replaced_one) return {};
+  return Error{Errc::kInvalidArgument, "",
+               "another instance of this model and world size has other layers or sizes"};
+}
+
+void RegistrationTable::insert(RegistrationRef registration) {
+  Model& model = by_model_
+                     .try_emplace({registration->model_name, registration->world_size},
+                                  Model{registration->shape, 0})
+                     .first->second;
+  ++model.num_instances;
+  const Int instance_id = registration->instance_id;
+  by_instance_[instance_id] = std::move(registration);
+}
+
+RegistrationRef RegistrationTable::take_out(Int instance_id) {
+  const auto entry = by_instance_.find(instance_id);
+  if (entry == by_instance_.end()) return nullptr;
+  RegistrationRef gone = std::move(entry->second);
+  by_instance_.erase(entry);
+  const auto model = by_model_.find({gone->model_name, gone->world_size});
+  if (--model->second.num_instances == 0) by_model_.erase(model);
+  return gone;
 }
 
 bool RegistrationTable::remove(Int instance_id) {
   RegistrationRef gone;  // let go of outside the lock
   const std::lock_guard lock(mutex_);
-  const auto entry = by_instance_.find(instance_id);
-  if (entry == by_instance_.end()) return false;
-  gone = std::move(entry->second);
-  by_instance_.erase(entry);
-  const auto model = by_model_.find({gone->model_name, gone->world_size});
-  if (--model->second.num_instances == 0) by_model_.erase(model);
-  return true;
+  gone = take_out(instance_id);
+  return gone != nullptr;
 }
 
 RegistrationRef RegistrationTable::find(Int instance_id) const {

@@ -4,9 +4,10 @@
 // RegistrationTable: the engine instances that are registered, each with its opened buffers, its
 // layout and a stream of its own, so that one instance's late event holds up nobody else.
 //
-// Rules: an instance_id that is registered stays as it was first. Instances of the same
-// (model_name, world_size) share objects, so one whose objects would look different is refused
-// (0.4.5 lets it in and mixes the bytes).
+// Rules: an instance_id that is registered stays as it was first; a blend buffer replaces the one
+// before it. Instances of the same (model_name, world_size) share objects, so one whose objects
+// would look different is refused (0.4.5 lets it in and mixes the bytes). Paged instances and blend
+// buffers are two tables; an object that looks different is absent for the other.
 //
 // An instance that goes may have copies in flight, and a stream waits for its work when it is
 // destroyed. So whoever lets go of a Registration last only hands it to a thread that ends streams:
@@ -74,6 +75,10 @@ class RegistrationTable {
   // Answers false when the instance is registered already. On an error nothing has changed.
   Result<bool> add(Int instance_id, const KVCache& kv_cache, const std::string& model_name,
                    Int world_size, EngineType engine, const LayoutHints& hints);
+  // Registers a blend buffer, in place of the one the instance had. On an error nothing has
+  // changed.
+  Result<None> put_blend(Int instance_id, const KVCache& kv_cache, const std::string& model_name,
+                         Int world_size);
   // Answers whether there was something to remove.
   bool remove(Int instance_id);
 
@@ -83,6 +88,14 @@ class RegistrationTable {
   std::size_t size() const;
 
  private:
+  using Space = std::shared_ptr<const BlockSpace>;
+  RegistrationRef make(Int instance_id, const Space& space, const std::string& model_name,
+                       Int world_size) const;
+  // Under the lock. Nothing has changed on an error.
+  Result<void> check_shape(const Registration& registration, const Registration* replaced) const;
+  void insert(RegistrationRef registration);
+  RegistrationRef take_out(Int instance_id);
+
   Device& device_;
   const std::size_t chunk_size_;
   const std::chrono::milliseconds wait_limit_;

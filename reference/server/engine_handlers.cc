@@ -38,6 +38,14 @@ Result<void> add_all(HandlerTable& table, Engine& engine) {
   add(RequestType::kPing, &Engine::ping);
   add(RequestType::kReportBlockAllocation, &Engine::report_block_allocations);
   add(RequestType::kNoop, &Engine::noop);
+  add(RequestType::kCbRegisterKvCache, &Engine::cb_register_kv_cache);
+  add(RequestType::kCbUnregisterKvCache, &Engine::cb_unregister_kv_cache);
+  add(RequestType::kCbStorePreComputed, &Engine::cb_store_pre_computed);
+  add(RequestType::kCbLookupPreComputed, &Engine::cb_lookup_pre_computed);
+  add(RequestType::kCbRetrievePreComputed, &Engine::cb_retrieve_pre_computed);
+  add(RequestType::kCbStoreFinal, &Engine::cb_store_final);
+  add(RequestType::kCbLookupPreComputedV2, &Engine::cb_lookup_pre_computed_v2);
+  add(RequestType::kCbRetrievePreComputedV2, &Engine::cb_retrieve_pre_computed_v2);
   return added;
 }
 
@@ -46,14 +54,18 @@ Result<void> add_all(HandlerTable& table, Engine& engine) {
 Result<void> add_engine_handlers(HandlerTable& table, Engine& engine, const PoolSizes& sizes) {
   if (Result<void> added = add_all(table, engine); !added) return added;
   if (Result<void> assigned = table.add_affinity_thread_pool(
-          {RequestType::kStore, RequestType::kRetrieve}, sizes.max_gpu_workers);
+          {RequestType::kStore, RequestType::kRetrieve, RequestType::kCbStorePreComputed,
+           RequestType::kCbStoreFinal, RequestType::kCbRetrievePreComputed,
+           RequestType::kCbRetrievePreComputedV2},
+          sizes.max_gpu_workers);
       !assigned)
     return assigned;
   return table.add_normal_thread_pool(
       {RequestType::kLookup, RequestType::kQueryPrefetchStatus,
        RequestType::kQueryPrefetchLookupHits, RequestType::kFreeLookupLocks,
        RequestType::kEndSession, RequestType::kClear, RequestType::kPing,
-       RequestType::kReportBlockAllocation},
+       RequestType::kReportBlockAllocation, RequestType::kCbLookupPreComputed,
+       RequestType::kCbLookupPreComputedV2},
       sizes.max_cpu_workers);
 }
 

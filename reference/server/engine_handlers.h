@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the kvconform authors
 //
-// The handlers of kvserver: each request type of the groups engine, controller, debug and
-// observability, on its function of the Engine and its pool. (The blend groups are not served: they
-// have no handler.)
+// The handlers of kvserver: each of the 22 request types on its function of the Engine and its
+// pool.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +14,7 @@
 namespace kvc::server {
 
 struct PoolSizes {
-  std::size_t max_gpu_workers = 1;  // STORE and RETRIEVE; a client always has the same thread
+  std::size_t max_gpu_workers = 1;  // STORE, RETRIEVE, their CB_ kin; a client has one thread
   std::size_t max_cpu_workers = 1;  // all other BLOCKING requests
 };
 

@@ -76,6 +76,23 @@ std::optional<Options> parse_options(int argc, const char* const* argv, int& exi
   app.add_option("--event-log", options.event_log,
                  "Append reported block allocations here, as JSON lines")
       ->type_name("FILE");
+  std::string blend_start;
+  std::string blend_end;
+  const auto is_pattern = [](const std::string& text) {
+    const auto pattern = parse_pattern(text);
+    return pattern ? std::string() : pattern.error().text();
+  };
+  CLI::Option* const start =
+      app.add_option("--blend-start", blend_start,
+                     "Token ids that begin a paragraph of CB_LOOKUP_PRE_COMPUTED: 1 to 5, with "
+                     "commas; without it a query is one paragraph")
+          ->type_name("IDS")
+          ->check(is_pattern);
+  app.add_option("--blend-end", blend_end, "Token ids that end a paragraph")
+      ->type_name("IDS")
+      ->check(is_pattern)
+      ->needs(start);
+  start->needs("--blend-end");
   app.add_option("--log-level", options.log_level, "debug says a line for each request")
       ->type_name("LEVEL")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
@@ -89,6 +106,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv, int& exi
     return std::nullopt;
   }
   options.device = devices.at(device);
+  if (!blend_start.empty())
+    options.paragraphs = {*parse_pattern(blend_start), *parse_pattern(blend_end)};
   return options;
 }
 

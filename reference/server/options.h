@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "engine/paragraphs.h"
+
 namespace kvc::server {
 
 enum class DeviceKind { kAuto, kHost, kCuda };
@@ -22,6 +24,7 @@ struct Options {
   std::size_t read_ttl_s = 300;
   std::size_t write_ttl_s = 600;
   std::string event_log;  // empty: none
+  ParagraphPatterns paragraphs;
   std::string log_level = "info";
   bool testee = false;  // no server: answer the testee pipe
 

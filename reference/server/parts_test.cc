@@ -136,11 +136,29 @@ std::optional<Options> parse(std::vector<const char*> arguments, int& exit_code)
 
 TEST(Options, AreReadFromTheCommandLine) {
   int exit_code = -1;
-  const auto options =
-      parse({"--bind", "tcp://127.0.0.1:*", "--chunk-size", "32", "--device", "host",
-             "--l1-size-gb", "0.5", "--max-gpu-workers", "2", "--max-cpu-workers", "3",
-             "--read-ttl-s", "4", "--write-ttl-s", "5", "--event-log", "f"},
-            exit_code);
+  const auto options = parse({"--bind",
+                              "tcp://127.0.0.1:*",
+                              "--chunk-size",
+                              "32",
+                              "--device",
+                              "host",
+                              "--l1-size-gb",
+                              "0.5",
+                              "--max-gpu-workers",
+                              "2",
+                              "--max-cpu-workers",
+                              "3",
+                              "--read-ttl-s",
+                              "4",
+                              "--write-ttl-s",
+                              "5",
+                              "--event-log",
+                              "f",
+                              "--blend-start",
+                              "1,2",
+                              "--blend-end",
+                              "3"},
+                             exit_code);
   ASSERT_TRUE(options);
   EXPECT_EQ(options->bind, "tcp://127.0.0.1:*");
   EXPECT_EQ(options->chunk_size, 32U);
@@ -151,6 +169,8 @@ TEST(Options, AreReadFromTheCommandLine) {
   EXPECT_EQ(options->read_ttl_s, 4U);
   EXPECT_EQ(options->write_ttl_s, 5U);
   EXPECT_EQ(options->event_log, "f");
+  EXPECT_EQ(options->paragraphs.start, (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(options->paragraphs.end, std::vector<std::uint32_t>{3});
 }
 
 TEST(Options, HaveDefaults) {
@@ -173,6 +193,9 @@ TEST(Options, ABadOneIsSaidAndExitsWithTwo) {
                                              {"--max-gpu-workers", "0"},
                                              {"--bind"},
                                              {"extra"},
+                                             {"--blend-start", "1"},
+                                             {"--blend-end", "1"},
+                                             {"--blend-start", "1,x", "--blend-end", "1"},
                                              {"--log-level", "loud"}}) {
     int exit_code = -1;
     testing::internal::CaptureStderr();

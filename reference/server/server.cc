@@ -38,6 +38,7 @@ EngineOptions engine_options(const Options& options, RequestLog& request_log) {
   out.read_ttl = std::chrono::seconds(options.read_ttl_s);
   out.write_ttl = std::chrono::seconds(options.write_ttl_s);
   out.event_log_path = options.event_log;
+  out.paragraphs = options.paragraphs;
   out.on_refusal = [&request_log](const std::string& reason) { request_log.refused(reason); };
   return out;
 }

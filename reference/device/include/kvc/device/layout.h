@@ -32,6 +32,7 @@ enum class KvFormat {
   kNlXNbTwoNhBsHs,  // vllm HND, per layer [NB, 2, NH, BS, HS]
   kNlXNbBsHs,       // vllm MLA, per layer [NB, BS, HS]; dim 0 may be padded
   kNbNlTwoNhBsHs,   // trtllm, one [NB, NL, 2, NH*BS*HS]
+  kTwoNlTD,         // a blend buffer, one [2, NL, T, D]: each token is a block of one slot
 };
 std::string_view to_string(KvFormat format);  // "NL_X_TWO_NB_BS_NH_HS"
 
@@ -95,6 +96,12 @@ struct Layout {
 // chunk_size, layers that are not like the first, empty tensors. Paths: "$[3].shape[1]".
 Result<Layout> discover_layout(std::vector<TensorDesc> tensors, EngineType engine,
                                const LayoutHints& hints, std::size_t chunk_size);
+
+// blend_layout answers the layout of a blend buffer: exactly one tensor [2, NL, T, D], in the order
+// of its dimensions, whatever its strides. Each of the T tokens is a block, so tokens
+// [offset, offset + chunk_size) are a chunk's block ids. The object is [2, NL, chunk_size, D]: what
+// paged blocks of one layer group make too.
+Result<Layout> blend_layout(std::vector<TensorDesc> tensors, std::size_t chunk_size);
 
 // A run of bytes that is contiguous on both sides.
 struct Run {

@@ -30,4 +30,8 @@ Result<std::shared_ptr<const BlockSpace>> open_block_space(Device& device, const
                                                            const LayoutHints& hints,
                                                            std::size_t chunk_size);
 
+// The same for a blend buffer; see blend_layout().
+Result<std::shared_ptr<const BlockSpace>> open_blend_space(Device& device, const KVCache& kv_cache,
+                                                           std::size_t chunk_size);
+
 }  // namespace kvc
