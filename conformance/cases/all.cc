@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the kvconform authors
+#include "conformance/cases/blend_cases.h"
 #include "conformance/cases/data_cases.h"
 #include "conformance/cases/lists.h"
 
@@ -22,6 +23,7 @@ CaseList all_cases(const Registry& registry) {
   add_robustness_cases(list, registry);
   add_security_cases(list, registry);
   add_data_cases(list);
+  add_blend_cases(list);
   return list;
 }
 

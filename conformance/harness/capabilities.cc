@@ -136,7 +136,11 @@ class Prober {
       } catch (const Finding&) {  // the caller asks whether it lives
       }
     }
-    if (answers(RequestType::kCbLookupPreComputed)) out.set(Capability::kBlendV1);
+    if (answers(RequestType::kCbLookupPreComputed)) {
+      out.set(Capability::kBlendV1);
+      out.set(context_.settings().blend_start.empty() ? Capability::kBlendWhole
+                                                      : Capability::kBlendPatterns);
+    }
     if (answers(RequestType::kCbLookupPreComputedV2)) out.set(Capability::kBlendV2);
     if (answers(RequestType::kQueryPrefetchLookupHits)) out.set(Capability::kLookupHits);
     if (context_.cache_bytes() && *context_.cache_bytes() <= kSmallCacheBytesMax)

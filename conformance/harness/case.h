@@ -33,8 +33,11 @@ enum class Capability {
   kSmallCache,  // the cache is small enough to be filled by a case: context().cache_bytes() is set
                 // (--cache-gb or --start tells) and at most kSmallCacheBytesMax
   kSecurity,    // the run was started with --security
+  kBlendPatterns,  // blend-v1, and paragraphs are between patterns that the run knows
+                   // (--blend-start, or --start tells)
+  kBlendWhole,     // blend-v1, and no such patterns are known: the whole query is one paragraph
 };
-inline constexpr int kNumCapabilities = 6;
+inline constexpr int kNumCapabilities = 8;
 std::string_view to_string(Capability capability);  // "host-device", "blend-v1", …
 std::optional<Capability> parse_capability(std::string_view name);
 

@@ -126,6 +126,15 @@ CLI::App* add_run(CLI::App& app, CommandLine& line) {
   run->add_option("--cache-gb", line.cache_gb,
                   "Size of the server's cache, where --l1-size-gb in --start does not say it")
       ->check(CLI::PositiveNumber);
+  auto* blend_start =
+      run->add_option("--blend-start", options.blend_start,
+                      "Token ids by which the server's blend paragraphs begin, 1,2,3; where "
+                      "--blend-start in --start does not say it")
+          ->type_name("IDS");
+  auto* blend_end = run->add_option("--blend-end", options.blend_end, "And by which they end")
+                        ->type_name("IDS")
+                        ->needs(blend_start);
+  blend_start->needs(blend_end);
   return run;
 }
 

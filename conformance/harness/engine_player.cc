@@ -3,14 +3,14 @@
 #include "conformance/harness/engine_player.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <exception>
 #include <numeric>
-#include <random>
 #include <thread>
 
+#include "conformance/harness/event_wait.h"
+#include "conformance/harness/fresh_values.h"
 #include "conformance/harness/run_context.h"
 #include "kvc/protocol/assert.h"
 
@@ -19,22 +19,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Long enough for a server that does not wait to show it; spent only where it does wait.
+// After a finding the server may be gone: so long is waited for the answer to a farewell.
 constexpr std::chrono::milliseconds kGrace{100};
-// How often a shared counter or a poll is looked at again.
+// How often a poll is asked again.
 constexpr std::chrono::microseconds kLook{200};
-
-// Another run against the same server must not meet this one's instances.
-Int next_instance_id() {
-  static const std::uint64_t base = (std::uint64_t{std::random_device{}()} & 0x3fffffffU) << 20;
-  static std::atomic<std::uint64_t> count{0};
-  return Int(base + ++count);
-}
-
-std::uint32_t next_first_token() {
-  static std::atomic<std::uint32_t> count{200'000};
-  return ++count;
-}
 
 IntArray int_array(const BlockIds& block_ids) {
   return IntArray::of(std::vector<Int>(block_ids.begin(), block_ids.end()));
@@ -197,13 +185,7 @@ std::size_t EnginePlayer::blocks_per_chunk() const {
   return impl_->chunk_size / impl_->geometry.tokens_per_block();
 }
 
-Tokens EnginePlayer::fresh_tokens(std::size_t count) {
-  std::uniform_int_distribution<std::uint32_t> any(0, 150'000);  // a usual vocabulary
-  Tokens tokens(count);
-  for (std::uint32_t& token : tokens) token = any(impl_->test.random());
-  if (!tokens.empty()) tokens.front() = next_first_token();
-  return tokens;
-}
+Tokens EnginePlayer::fresh_tokens(std::size_t count) { return fresh_token_ids(impl_->test, count); }
 
 Tokens EnginePlayer::fresh_chunks(std::size_t num_chunks) {
   return fresh_tokens(num_chunks * impl_->chunk_size);
@@ -262,6 +244,18 @@ void EnginePlayer::stamp(std::int64_t block_id, std::uint8_t byte) {
   impl_->geometry.for_each_row(static_cast<std::size_t>(block_id), [&](const RowPlace& row) {
     std::memset(impl_->memory(row.tensor) + row.offset, byte, row.size);
   });
+}
+
+void EnginePlayer::put(const BlockIds& block_ids, const Contents& contents) {
+  KVC_ASSERT(block_ids.size() == contents.size());
+  for (std::size_t i = 0; i < block_ids.size(); ++i) {
+    KVC_ASSERT(contents[i].size() == impl_->geometry.block_bytes());
+    std::size_t at = 0;
+    impl_->geometry.for_each_row(static_cast<std::size_t>(block_ids[i]), [&](const RowPlace& row) {
+      std::memcpy(impl_->memory(row.tensor) + row.offset, contents[i].data() + at, row.size);
+      at += row.size;
+    });
+  }
 }
 
 Contents EnginePlayer::contents(const BlockIds& block_ids) const {
@@ -449,19 +443,7 @@ void EnginePlayer::clear() { impl_->client.call<None>(RequestType::kClear); }
 
 Bytes EnginePlayer::ready_event() { return impl_->ready->ipc_handle(); }
 
-void EnginePlayer::wait_event(const Bytes& handle) {
-  const Result<std::shared_ptr<Event>> event = impl_->test.device().open_event(handle);
-  if (!event)
-    impl_->test.wrong("the returned event handle opens",
-                      to_hex(handle) + ": " + event.error().text());
-  const auto until = Clock::now() + impl_->test.context().settings().timeout;
-  while (!event.value()->complete()) {
-    if (Clock::now() > until)
-      throw Finding{Verdict::kSilent, "the returned event completes in time",
-                    "it is still not complete", impl_->test.context().step()};
-    std::this_thread::sleep_for(kLook);
-  }
-}
+void EnginePlayer::wait_event(const Bytes& handle) { conformance::wait_event(impl_->test, handle); }
 
 void EnginePlayer::wait_done(const Bytes& handle) {
   wait_event(handle);
@@ -471,21 +453,11 @@ void EnginePlayer::wait_done(const Bytes& handle) {
 }
 
 bool EnginePlayer::event_complete(const Bytes& handle) {
-  const Result<std::shared_ptr<Event>> event = impl_->test.device().open_event(handle);
-  if (!event)
-    impl_->test.wrong("the returned event handle opens",
-                      to_hex(handle) + ": " + event.error().text());
-  return event.value()->complete();
+  return conformance::event_complete(impl_->test, handle);
 }
 
 bool EnginePlayer::event_completes_within_grace(const Bytes& handle) {
-  const Result<std::shared_ptr<Event>> event = impl_->test.device().open_event(handle);
-  if (!event)
-    impl_->test.wrong("the returned event handle opens",
-                      to_hex(handle) + ": " + event.error().text());
-  const auto until = Clock::now() + kGrace;
-  while (!event.value()->complete() && Clock::now() < until) std::this_thread::sleep_for(kLook);
-  return event.value()->complete();
+  return conformance::event_completes_within_grace(impl_->test, handle);
 }
 
 EnginePlayer registered_player(Case& test, const EngineShape& shape) {

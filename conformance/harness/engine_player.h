@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "conformance/harness/case.h"
+#include "conformance/harness/fresh_values.h"
 #include "conformance/harness/kv_geometry.h"
 
 namespace kvc::conformance {
 
-using Tokens = std::vector<std::uint32_t>;
 using BlockIds = std::vector<std::int64_t>;
 using Contents = std::vector<Bytes>;  // one a block
 
@@ -70,6 +70,8 @@ class EnginePlayer {
   void fill_all(std::uint8_t byte);
   // Fills a block with one byte: for cases that move very much.
   void stamp(std::int64_t block_id, std::uint8_t byte);
+  // Writes blocks: the other way round than contents().
+  void put(const BlockIds& block_ids, const Contents& contents);
   Contents contents(const BlockIds& block_ids) const;
   MemoryImage image() const;  // every byte of every tensor
 

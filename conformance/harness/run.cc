@@ -31,9 +31,27 @@ using Clock = std::chrono::steady_clock;
 // The embedded server: chunks small enough for quick cases, a cache small enough to be filled.
 constexpr int kEmbeddedChunkSize = 32;
 constexpr double kEmbeddedCacheGb = 0.0625;
+// Paragraphs between tokens that are neither ordinary ones nor the first ones of fresh_values.h.
+constexpr const char* kEmbeddedBlendStart = "150101,150102,150103";
+constexpr const char* kEmbeddedBlendEnd = "150201,150202";
 
 // A server that is said to be there already needs no time to start.
 constexpr std::chrono::milliseconds kAttachPatience{10000};
+
+void set_patterns(const RunOptions& options, RunSettings& settings) {
+  if (!options.blend_start.empty()) {
+    settings.blend_start = token_pattern(options.blend_start);
+    settings.blend_end = token_pattern(options.blend_end);
+    if (settings.blend_start.empty() || settings.blend_end.empty())
+      throw UsageError("--blend-start and --blend-end are token ids with commas between them");
+  } else if (!options.start.empty()) {
+    settings.blend_start = pattern_of_command(options.start, "--blend-start");
+    settings.blend_end = pattern_of_command(options.start, "--blend-end");
+  } else if (options.target.empty()) {
+    settings.blend_start = token_pattern(kEmbeddedBlendStart);
+    settings.blend_end = token_pattern(kEmbeddedBlendEnd);
+  }
+}
 
 RunSettings settings_of(const RunOptions& options) {
   RunSettings settings;
@@ -50,6 +68,7 @@ RunSettings settings_of(const RunOptions& options) {
   else if (options.target.empty())
     settings.cache_bytes =
         static_cast<std::uint64_t>(kEmbeddedCacheGb * static_cast<double>(1U << 30U));
+  set_patterns(options, settings);
   return settings;
 }
 
@@ -80,7 +99,8 @@ ServerUnderTest server_of(const RunOptions& options) {
                      "); say --target or --start");
   return ServerUnderTest::embedded(
       {program.string(), "--bind", "tcp://127.0.0.1:*", "--device", "host", "--chunk-size",
-       std::to_string(kEmbeddedChunkSize), "--l1-size-gb", fmt::format("{}", kEmbeddedCacheGb)},
+       std::to_string(kEmbeddedChunkSize), "--l1-size-gb", fmt::format("{}", kEmbeddedCacheGb),
+       "--blend-start", kEmbeddedBlendStart, "--blend-end", kEmbeddedBlendEnd},
       log, options.start_timeout);
 }
 

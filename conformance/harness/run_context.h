@@ -34,6 +34,9 @@ struct RunSettings {
   std::chrono::milliseconds grace{2};             // after a fence's answers
   std::optional<std::uint64_t> cache_bytes;       // of the server's object store, where known
   bool security = false;
+  // The token ids between which the server's paragraphs are; empty: the whole query is one.
+  std::vector<std::uint32_t> blend_start;
+  std::vector<std::uint32_t> blend_end;
 };
 
 class Testee;

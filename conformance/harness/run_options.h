@@ -51,10 +51,18 @@ struct RunOptions {
   std::chrono::milliseconds start_timeout{120000};
   std::optional<double> budget_s;
   std::optional<double> cache_gb;
+  std::string blend_start;  // "1,2,3": the token ids by which the server's paragraphs begin
+  std::string blend_end;
   std::vector<std::string> arguments;  // as they were, for the report
 };
 
 // The object store's size that a command line gives its server by --l1-size-gb, in bytes.
 std::optional<std::uint64_t> cache_bytes_of_command(std::string_view command);
+
+// "1,2,3" as token ids; empty when it is none.
+std::vector<std::uint32_t> token_pattern(std::string_view text);
+
+// The token ids that a command line gives its server by --blend-start or --blend-end.
+std::vector<std::uint32_t> pattern_of_command(std::string_view command, std::string_view option);
 
 }  // namespace kvc::conformance

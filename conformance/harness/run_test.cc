@@ -232,6 +232,19 @@ TEST_F(RunTest, EndsWith2WhenTheServerCannotBeStarted) {
   EXPECT_THAT(out_.str(), HasSubstr("sorry"));
 }
 
+TEST_F(RunTest, FindsThePatternsInACommand) {
+  using Tokens = std::vector<std::uint32_t>;
+  const std::string command = "x --blend-start 1,22,3 --blend-end=4";
+  EXPECT_EQ(pattern_of_command(command, "--blend-start"), (Tokens{1, 22, 3}));
+  EXPECT_EQ(pattern_of_command(command, "--blend-end"), (Tokens{4}));
+  EXPECT_EQ(pattern_of_command("x --blend-start '5,6'", "--blend-start"), (Tokens{5, 6}));
+  EXPECT_EQ(pattern_of_command("x", "--blend-start"), Tokens{});
+  EXPECT_EQ(pattern_of_command("x --blend-start", "--blend-start"), Tokens{});
+  EXPECT_EQ(pattern_of_command("x --blend-start a", "--blend-start"), Tokens{});
+  EXPECT_EQ(token_pattern("1,"), Tokens{});
+  EXPECT_EQ(token_pattern("4294967296"), Tokens{});
+}
+
 TEST_F(RunTest, FindsTheCacheSizeInACommand) {
   EXPECT_EQ(cache_bytes_of_command("x --l1-size-gb 1 --y"), std::uint64_t{1} << 30U);
   EXPECT_EQ(cache_bytes_of_command("x --l1-size-gb=0.5"), std::uint64_t{1} << 29U);
