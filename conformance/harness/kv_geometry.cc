@@ -35,6 +35,7 @@ std::vector<Dim> order_in_memory(KvFormat format) {
     case KvFormat::kNlXNbBsHs:
       return {Dim::kBlock, Dim::kSlot, Dim::kElement};
     case KvFormat::kNbNlTwoNhBsHs:
+    case KvFormat::kTwoNlTD:  // a blend buffer: see blend_player.h
       break;
   }
   KVC_ASSERT(false);
