@@ -197,7 +197,7 @@ void rows_of_patterns(Case& test) {
           pieces.push_back(scene.end());
           break;
         case 2:
-          pieces.push_back(static_cast<std::size_t>(choice / 6 % (scene.chunk + 3)));
+          pieces.emplace_back(static_cast<std::size_t>(choice / 6 % (scene.chunk + 3)));
           break;
         default:
           pieces.push_back(documents[choice / 6 % documents.size()]);
