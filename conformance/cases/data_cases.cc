@@ -8,6 +8,8 @@ void add_data_cases(CaseList& cases) {
   add_registration_cases(cases);
   add_registration_refusal_cases(cases);
   add_layout_cases(cases);
+  add_layout_pair_cases(cases);
+  add_layout_size_cases(cases);
   add_store_cases(cases);
   add_transfer_refusal_cases(cases);
   add_lookup_cases(cases);

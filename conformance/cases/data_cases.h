@@ -13,6 +13,8 @@ void add_clear_cases(CaseList& cases);
 void add_event_cases(CaseList& cases);
 void add_eviction_cases(CaseList& cases);
 void add_layout_cases(CaseList& cases);
+void add_layout_pair_cases(CaseList& cases);
+void add_layout_size_cases(CaseList& cases);
 void add_lock_cases(CaseList& cases);
 void add_lookup_cases(CaseList& cases);
 void add_query_cases(CaseList& cases);
