@@ -12,6 +12,7 @@
 #include "conformance/harness/event_wait.h"
 #include "conformance/harness/fresh_values.h"
 #include "conformance/harness/run_context.h"
+#include "kvc/device/buffer_access.h"
 #include "kvc/protocol/assert.h"
 
 namespace kvc::conformance {
@@ -57,12 +58,61 @@ struct EnginePlayer::Impl {
         buffers.push_back(device.create_buffer(tensor.size_bytes));
       }
     }
-    for (std::size_t i = 0; i < buffers.size(); ++i)
-      std::memset(memory(i), 0, geometry.tensors()[i].size_bytes);
+    fill_all(0);
   }
 
-  std::uint8_t* memory(std::size_t tensor) const {
-    return buffers[tensor]->address() + offsets[tensor];
+  // Every byte of every tensor, as it is now.
+  MemoryImage image() const {
+    MemoryImage out;
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      out.emplace_back(geometry.tensors()[i].size_bytes);
+      read_buffer(*buffers[i], offsets[i], out.back());
+    }
+    return out;
+  }
+
+  // Where each tensor's bytes are on the host: the memory itself where the host can reach it, else
+  // a copy in `copies`, which is empty for the others.
+  std::vector<std::uint8_t*> on_host(MemoryImage& copies) const {
+    copies.resize(buffers.size());
+    std::vector<std::uint8_t*> bytes;
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      if (is_on_host(*buffers[i])) {
+        bytes.push_back(buffers[i]->address() + offsets[i]);
+        continue;
+      }
+      copies[i].resize(geometry.tensors()[i].size_bytes);
+      read_buffer(*buffers[i], offsets[i], copies[i]);
+      bytes.push_back(copies[i].data());
+    }
+    return bytes;
+  }
+
+  // Calls `change` with these, and puts back what are copies.
+  template <class Change>
+  void edit(Change change) {
+    MemoryImage copies;
+    change(on_host(copies));
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+      if (!copies[i].empty()) write_buffer(*buffers[i], offsets[i], copies[i]);
+  }
+
+  void fill_all(std::uint8_t byte) {
+    edit([&](const std::vector<std::uint8_t*>& bytes) {
+      for (std::size_t i = 0; i < bytes.size(); ++i)
+        std::memset(bytes[i], byte, geometry.tensors()[i].size_bytes);
+    });
+  }
+
+  // Calls write(index, row, bytes of the row) for every row of each of the blocks.
+  template <class Write>
+  void edit_rows(const BlockIds& block_ids, Write write) {
+    edit([&](const std::vector<std::uint8_t*>& bytes) {
+      for (std::size_t i = 0; i < block_ids.size(); ++i)
+        geometry.for_each_row(static_cast<std::size_t>(block_ids[i]), [&](const RowPlace& row) {
+          write(i, row, bytes[row.tensor] + row.offset);
+        });
+    });
   }
 
   Case& test;
@@ -221,28 +271,26 @@ BlockIds EnginePlayer::blocks(std::size_t place, std::size_t num_chunks) const {
 }
 
 void EnginePlayer::fill_block(std::int64_t block_id, std::uint64_t seed) {
-  impl_->geometry.for_each_row(static_cast<std::size_t>(block_id), [&](const RowPlace& row) {
-    write_pattern(seed, row, impl_->memory(row.tensor) + row.offset);
+  impl_->edit_rows({block_id}, [&](std::size_t, const RowPlace& row, std::uint8_t* bytes) {
+    write_pattern(seed, row, bytes);
   });
 }
 
 Contents EnginePlayer::fill(const BlockIds& block_ids, std::uint64_t seed) {
+  impl_->edit_rows(block_ids, [&](std::size_t i, const RowPlace& row, std::uint8_t* bytes) {
+    write_pattern(seed + i, row, bytes);
+  });
   Contents contents;
-  for (std::size_t i = 0; i < block_ids.size(); ++i) {
-    fill_block(block_ids[i], seed + i);
+  for (std::size_t i = 0; i < block_ids.size(); ++i)
     contents.push_back(pattern_content(impl_->geometry, seed + i));
-  }
   return contents;
 }
 
-void EnginePlayer::fill_all(std::uint8_t byte) {
-  for (std::size_t i = 0; i < impl_->buffers.size(); ++i)
-    std::memset(impl_->memory(i), byte, impl_->geometry.tensors()[i].size_bytes);
-}
+void EnginePlayer::fill_all(std::uint8_t byte) { impl_->fill_all(byte); }
 
 void EnginePlayer::stamp(std::int64_t block_id, std::uint8_t byte) {
-  impl_->geometry.for_each_row(static_cast<std::size_t>(block_id), [&](const RowPlace& row) {
-    std::memset(impl_->memory(row.tensor) + row.offset, byte, row.size);
+  impl_->edit_rows({block_id}, [&](std::size_t, const RowPlace& row, std::uint8_t* bytes) {
+    std::memset(bytes, byte, row.size);
   });
 }
 
@@ -259,12 +307,14 @@ void EnginePlayer::put(const BlockIds& block_ids, const Contents& contents) {
 }
 
 Contents EnginePlayer::contents(const BlockIds& block_ids) const {
+  MemoryImage copies;
+  const std::vector<std::uint8_t*> bytes = impl_->on_host(copies);
   Contents contents;
   for (const std::int64_t block : block_ids) {
     Bytes content;
     content.reserve(impl_->geometry.block_bytes());
     impl_->geometry.for_each_row(static_cast<std::size_t>(block), [&](const RowPlace& row) {
-      const std::uint8_t* from = impl_->memory(row.tensor) + row.offset;
+      const std::uint8_t* from = bytes[row.tensor] + row.offset;
       content.insert(content.end(), from, from + row.size);
     });
     contents.push_back(std::move(content));
@@ -272,13 +322,7 @@ Contents EnginePlayer::contents(const BlockIds& block_ids) const {
   return contents;
 }
 
-MemoryImage EnginePlayer::image() const {
-  MemoryImage image;
-  for (std::size_t i = 0; i < impl_->buffers.size(); ++i)
-    image.emplace_back(impl_->memory(i),
-                       impl_->memory(i) + impl_->geometry.tensors()[i].size_bytes);
-  return image;
-}
+MemoryImage EnginePlayer::image() const { return impl_->image(); }
 
 void EnginePlayer::expect_contents(const BlockIds& block_ids, const Contents& expected,
                                    const std::string& what) const {

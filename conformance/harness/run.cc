@@ -21,6 +21,7 @@
 #include "conformance/harness/repro.h"
 #include "conformance/harness/server_under_test.h"
 #include "conformance/testee/testee.h"
+#include "kvc/device/cuda_device.h"
 #include "kvc/device/host_device.h"
 
 namespace kvc::conformance {
@@ -78,8 +79,9 @@ std::unique_ptr<Device> device_of(const std::string& name) {
     return create_host_device("kvconform");
   }
   if (name == "none") return nullptr;
-  throw UsageError("this build of kvconform can play an engine on the host device only, not on '" +
-                   name + "'");
+  if (const CudaSupport cuda = cuda_support(); !cuda.available)
+    throw UsageError("--device cuda: " + cuda.reason);
+  return create_cuda_device({});
 }
 
 ServerUnderTest server_of(const RunOptions& options) {
@@ -98,7 +100,8 @@ ServerUnderTest server_of(const RunOptions& options) {
     throw UsageError("there is no kvserver beside kvconform (" + program.string() +
                      "); say --target or --start");
   return ServerUnderTest::embedded(
-      {program.string(), "--bind", "tcp://127.0.0.1:*", "--device", "host", "--chunk-size",
+      {program.string(), "--bind", "tcp://127.0.0.1:*", "--device",
+       options.device == "cuda" ? "cuda" : "host", "--chunk-size",
        std::to_string(kEmbeddedChunkSize), "--l1-size-gb", fmt::format("{}", kEmbeddedCacheGb),
        "--blend-start", kEmbeddedBlendStart, "--blend-end", kEmbeddedBlendEnd},
       log, options.start_timeout);

@@ -5,6 +5,7 @@
 #include <random>
 #include <utility>
 
+#include "kvc/device/pin_memory.h"
 #include "kvc/protocol/assert.h"
 
 namespace kvc {
@@ -21,7 +22,8 @@ Engine::Engine(EngineOptions options, Device& device)
     : options_(std::move(options)),
       device_(device),
       objects_(std::make_shared<ObjectStore>(ObjectStoreOptions{
-          options_.l1_size_bytes, options_.read_ttl, options_.write_ttl, options_.clock})),
+          options_.l1_size_bytes, options_.read_ttl, options_.write_ttl, options_.clock,
+          [this](std::span<std::uint8_t> memory) { return pin_host_memory(device_, memory); }})),
       sessions_(options_.clock),
       lookup_jobs_(options_.clock),
       event_log_(options_.event_log_path.empty()

@@ -17,7 +17,9 @@ Object::~Object() {
 }
 
 ObjectStore::ObjectStore(ObjectStoreOptions options)
-    : options_(std::move(options)), arena_(std::make_shared<SharedArena>(options_.size_bytes)) {}
+    : options_(std::move(options)), arena_(std::make_shared<SharedArena>(options_.size_bytes)) {
+  if (options_.pin) arena_->pinned = options_.pin(arena_->arena.memory());
+}
 
 Result<std::vector<ObjectRef>> ObjectStore::reserve(std::span<const ObjectKey> keys,
                                                     std::size_t object_bytes,

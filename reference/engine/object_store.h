@@ -24,6 +24,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -48,7 +49,8 @@ class SharedArena {
  public:
   explicit SharedArena(std::size_t size_bytes) : arena(size_bytes) {}
   std::mutex mutex;
-  Arena arena;  // guarded by mutex
+  Arena arena;                   // guarded by mutex
+  std::shared_ptr<void> pinned;  // goes before the memory does
 };
 
 // One chunk object. Its bytes may be used by whoever reserved or reads it; all else is the store's.
@@ -84,6 +86,8 @@ struct ObjectStoreOptions {
   std::chrono::seconds read_ttl{300};
   std::chrono::seconds write_ttl{600};
   Clock clock = steady_clock();
+  // Makes the memory of all objects fit for a device's copies, for as long as the answer lives.
+  std::function<std::shared_ptr<void>(std::span<std::uint8_t>)> pin;
 };
 
 class ObjectStore {

@@ -12,6 +12,7 @@
 #include <zmq.hpp>
 
 #include "engine/engine.h"
+#include "kvc/device/cuda_device.h"
 #include "kvc/device/host_device.h"
 #include "server/engine_handlers.h"
 #include "server/log.h"
@@ -24,10 +25,23 @@ namespace {
 constexpr int kCannotStartExitCode = 2;
 constexpr const char* kShmPrefix = "kvserver";
 
-std::unique_ptr<Device> create_device(DeviceKind kind) {
-  if (kind == DeviceKind::kCuda)
-    throw std::runtime_error(
-        "--device cuda: this kvserver was built without CUDA; use host or auto");
+// auto: CUDA where it works, and else the host device; the log says which, and why.
+std::unique_ptr<Device> create_device(DeviceKind kind, spdlog::logger& logger) {
+  if (kind == DeviceKind::kHost) return create_host_device(kShmPrefix);
+  const CudaSupport cuda = cuda_support();
+  std::string reason = cuda.reason;
+  if (cuda.available) {
+    try {
+      auto device = create_cuda_device(
+          {"", [&logger](const std::string& text) { logger.error("{}", text); }});
+      logger.info("CUDA: {}", cuda.reason);
+      return device;
+    } catch (const DeviceError& error) {
+      reason = error.what();
+    }
+  }
+  if (kind == DeviceKind::kCuda) throw std::runtime_error("--device cuda: " + reason);
+  logger.info("--device auto: the host device, as CUDA is not to be had: {}", reason);
   return create_host_device(kShmPrefix);
 }
 
@@ -60,7 +74,7 @@ void serve(const Options& options, const std::function<void(HandlerTable&)>& pre
   const StopSignal stop_signal;
   if (const std::size_t num_swept = sweep_dead_processes(kShmPrefix); num_swept > 0)
     logger.info("removed {} shared memory objects of servers that died", num_swept);
-  const std::unique_ptr<Device> device = create_device(options.device);
+  const std::unique_ptr<Device> device = create_device(options.device, logger);
   Engine engine(engine_options(options, request_log), *device);
   HandlerTable handlers(registry_0_4_5());
   Result<void> ready =

@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the kvconform authors
 #include "device/host/host_event.h"
-#include "kvc/device/host_device.h"
+#include "device/manual_events.h"
 #include "kvc/protocol/assert.h"
 
 namespace kvc {
+namespace {
 
-struct ManualHostEvent::Impl {
-  std::shared_ptr<HostEvent> event;
-  std::uint64_t number = 0;
+class ManualHostEventImpl final : public ManualEvent::Impl {
+ public:
+  explicit ManualHostEventImpl(Device& device)
+      : event_(device.create_event()), host_event_(dynamic_cast<HostEvent*>(event_.get())) {
+    KVC_ASSERT(host_event_ != nullptr);
+    number_ = host_event_->begin_record();
+  }
+  const std::shared_ptr<Event>& event() const override { return event_; }
+  void complete() override { host_event_->finish_record(number_); }
+
+ private:
+  const std::shared_ptr<Event> event_;
+  HostEvent* const host_event_;
+  std::uint64_t number_ = 0;
 };
 
-ManualHostEvent::ManualHostEvent(Device& host_device) : impl_(std::make_unique<Impl>()) {
-  impl_->event = std::dynamic_pointer_cast<HostEvent>(host_device.create_event());
-  KVC_ASSERT(impl_->event != nullptr);  // only the host device has such events
-  impl_->number = impl_->event->begin_record();
+}  // namespace
+
+std::unique_ptr<ManualEvent::Impl> create_host_manual_event(Device& device) {
+  return std::make_unique<ManualHostEventImpl>(device);
 }
-
-ManualHostEvent::~ManualHostEvent() = default;
-
-Bytes ManualHostEvent::ipc_handle() const { return impl_->event->ipc_handle(); }
-
-void ManualHostEvent::complete() { impl_->event->finish_record(impl_->number); }
 
 }  // namespace kvc

@@ -22,6 +22,7 @@
 #include <string>
 
 #include "kvc/device/device.h"
+#include "kvc/device/manual_event.h"
 
 namespace kvc {
 
@@ -33,21 +34,6 @@ std::unique_ptr<Device> create_host_device(const std::string& name_prefix);
 // Unlinks the shm objects of `name_prefix` whose maker lives no more. Answers how many.
 std::size_t sweep_dead_processes(const std::string& name_prefix);
 
-// An event on the host device that its owner completes by hand, to play an engine whose work is not
-// done yet: recorded = 1, completed = 0 until complete() is called.
-class ManualHostEvent {
- public:
-  explicit ManualHostEvent(Device& host_device);
-  ~ManualHostEvent();
-  ManualHostEvent(const ManualHostEvent&) = delete;
-  ManualHostEvent& operator=(const ManualHostEvent&) = delete;
-
-  Bytes ipc_handle() const;
-  void complete();
-
- private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
+using ManualHostEvent = ManualEvent;  // the name that it had when only the host device had one
 
 }  // namespace kvc
