@@ -10,6 +10,7 @@
 #include "conformance/harness/blend_fingerprint.h"
 #include "conformance/harness/event_wait.h"
 #include "conformance/harness/run_context.h"
+#include "kvc/device/buffer_access.h"
 #include "kvc/device/export_tensor.h"
 #include "kvc/protocol/assert.h"
 
@@ -76,8 +77,11 @@ struct BlendPlayer::Impl {
     Device& device = test.device();
     ready = device.create_event();
     buffer = device.create_buffer(num_rows() * shape.num_tokens * row_bytes);
-    std::memset(buffer->address(), 0, buffer->size_bytes());
+    stamp(0);
   }
+
+  // Through copies, as the host may not reach the buffer's memory.
+  void stamp(std::uint8_t byte) { write_buffer(*buffer, 0, Bytes(buffer->size_bytes(), byte)); }
 
   // A row is one token of one layer of keys or values.
   std::size_t num_rows() const { return 2 * shape.num_layers; }
@@ -204,6 +208,7 @@ Key BlendPlayer::key(const Tokens& tokens, const std::string& request_id,
 }
 
 void BlendPlayer::fill(std::uint64_t seed) {
+  Bytes bytes(impl_->buffer->size_bytes());
   for (std::size_t row = 0; row < impl_->num_rows(); ++row)
     for (std::size_t token = 0; token < impl_->shape.num_tokens; ++token) {
       RowPlace place{};
@@ -212,21 +217,19 @@ void BlendPlayer::fill(std::uint64_t seed) {
       place.slot = token;
       place.size = impl_->row_bytes;
       place.element_size = impl_->element_size;
-      write_pattern(seed, place, impl_->buffer->address() + impl_->place(row, token));
+      write_pattern(seed, place, bytes.data() + impl_->place(row, token));
     }
+  write_buffer(*impl_->buffer, 0, bytes);
 }
 
-void BlendPlayer::stamp(std::uint8_t byte) {
-  std::memset(impl_->buffer->address(), byte, impl_->buffer->size_bytes());
-}
+void BlendPlayer::stamp(std::uint8_t byte) { impl_->stamp(byte); }
 
 Bytes BlendPlayer::content(std::size_t at, std::size_t num_tokens) const {
   KVC_ASSERT(at + num_tokens <= impl_->shape.num_tokens);
-  Bytes out;
-  for (std::size_t row = 0; row < impl_->num_rows(); ++row) {
-    const std::uint8_t* from = impl_->buffer->address() + impl_->place(row, at);
-    out.insert(out.end(), from, from + num_tokens * impl_->row_bytes);
-  }
+  const std::size_t size = num_tokens * impl_->row_bytes;
+  Bytes out(impl_->num_rows() * size);
+  for (std::size_t row = 0; row < impl_->num_rows(); ++row)
+    read_buffer(*impl_->buffer, impl_->place(row, at), std::span(out).subspan(row * size, size));
   return out;
 }
 

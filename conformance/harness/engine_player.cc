@@ -296,14 +296,12 @@ void EnginePlayer::stamp(std::int64_t block_id, std::uint8_t byte) {
 
 void EnginePlayer::put(const BlockIds& block_ids, const Contents& contents) {
   KVC_ASSERT(block_ids.size() == contents.size());
-  for (std::size_t i = 0; i < block_ids.size(); ++i) {
-    KVC_ASSERT(contents[i].size() == impl_->geometry.block_bytes());
-    std::size_t at = 0;
-    impl_->geometry.for_each_row(static_cast<std::size_t>(block_ids[i]), [&](const RowPlace& row) {
-      std::memcpy(impl_->memory(row.tensor) + row.offset, contents[i].data() + at, row.size);
-      at += row.size;
-    });
-  }
+  std::vector<std::size_t> at(block_ids.size());  // in each block's content: its rows come in order
+  for (const Bytes& content : contents) KVC_ASSERT(content.size() == impl_->geometry.block_bytes());
+  impl_->edit_rows(block_ids, [&](std::size_t i, const RowPlace& row, std::uint8_t* bytes) {
+    std::memcpy(bytes, contents[i].data() + at[i], row.size);
+    at[i] += row.size;
+  });
 }
 
 Contents EnginePlayer::contents(const BlockIds& block_ids) const {
