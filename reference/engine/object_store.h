@@ -87,7 +87,7 @@ struct ObjectStoreOptions {
   std::chrono::seconds write_ttl{600};
   Clock clock = steady_clock();
   // Makes the memory of all objects fit for a device's copies, for as long as the answer lives.
-  std::function<std::shared_ptr<void>(std::span<std::uint8_t>)> pin;
+  std::function<std::shared_ptr<void>(std::span<std::uint8_t>)> pin = {};
 };
 
 class ObjectStore {
