@@ -12,6 +12,7 @@
 #include "conformance/cases/raw_socket.h"
 #include "conformance/cases/refusals.h"
 #include "conformance/cases/stage.h"
+#include "conformance/harness/release.h"
 #include "conformance/harness/run_context.h"
 
 namespace kvc::conformance {
@@ -26,6 +27,7 @@ Bytes random_bytes(Case& test, std::size_t size_max) {
 }
 
 Bytes type_frame(Case& test, RequestType type) {
+  require_type(test.registry(), type);
   return msg::integer(test.registry().find(type)->number);
 }
 

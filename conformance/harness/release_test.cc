@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "conformance/harness/report.h"
 #include "conformance/harness/verdict.h"
 
 namespace kvc::conformance {
@@ -57,6 +58,19 @@ TEST(Release, IsThatOfEveryRuleOfTheCase) {
   EXPECT_EQ(difference_of_rules(ledger, proving({"a.both"}), "0.4.2"), std::nullopt);
   EXPECT_NE(difference_of_rules(ledger, proving({"a.both", "a.new"}), "0.4.2"), std::nullopt);
   EXPECT_EQ(difference_of_rules(ledger, proving({"a.both", "a.new"}), "0.4.5"), std::nullopt);
+}
+
+TEST(Release, IsInTheCommandThatRunsACaseAgain) {
+  RunReport report;
+  report.command = "run";
+  report.rerun_options = "--start 'server {port}'";
+  report.seed = 7;
+  report.release = kCasesRelease;
+  EXPECT_EQ(rerun_command(report, "A.Case"),
+            "kvconform run --start 'server {port}' --filter A.Case --seed 7");
+  report.release = "0.4.2";
+  EXPECT_EQ(rerun_command(report, "A.Case"),
+            "kvconform run --release 0.4.2 --start 'server {port}' --filter A.Case --seed 7");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "conformance/harness/release.h"
 #include "conformance/harness/server_under_test.h"
 
 namespace kvc::conformance {
@@ -33,6 +34,8 @@ int exit_code(const RunReport& report) {
 
 std::string rerun_command(const RunReport& report, const std::string& id) {
   std::string out = "kvconform " + report.command;
+  if (!report.release.empty() && report.release != kCasesRelease)
+    out += " --release " + report.release;
   if (!report.rerun_options.empty()) out += " " + report.rerun_options;
   return fmt::format("{} --filter {} --seed {}", out, shell_quoted(id), report.seed);
 }
