@@ -7,6 +7,10 @@
     client_test.py --target tcp://127.0.0.1:5555
 
 Ends with "N passed, N failed"; the exit code is 1 when one failed.
+
+With --lenient, for LMCache 0.4.5 itself: a test may take three tries, since its STORE publishes just after the
+returned event completes (the referee's SHOULD events.visible-at-once), so a LOOKUP in between finds nothing; and
+the server may end on SIGTERM with SIGABRT, since a thread of its own may still run then.
 """
 
 import argparse
@@ -252,14 +256,24 @@ def chunk_size_of(endpoint, timeout_s):
     return Engine(endpoint).submit(RequestType.GET_CHUNK_SIZE).result(timeout=timeout_s)
 
 
-def run_tests(endpoint, name_filter):
+def run_test(function, endpoint, chunk, tries):
+    for left in range(tries - 1, -1, -1):
+        try:
+            return function(endpoint, chunk)
+        except AssertionError as error:
+            if left == 0:
+                raise
+            print(f"again  {function.__name__}: {error}")
+
+
+def run_tests(endpoint, name_filter, lenient):
     chunk = chunk_size_of(endpoint, timeout_s=60)
     check(chunk % BLOCK_SIZE == 0 and 4 * chunk <= NUM_BLOCKS * BLOCK_SIZE, "--chunk-size 32 or so")
     failed, began = 0, time.monotonic()
     chosen = [(name, function) for name, function in TESTS if name_filter in name]
     for name, function in chosen:
         try:
-            function(endpoint, chunk)
+            run_test(function, endpoint, chunk, tries=3 if lenient else 1)
         except Exception as error:
             failed += 1
             print(f"FAILED {name}: {type(error).__name__}: {error}")
@@ -273,7 +287,7 @@ def run_tests(endpoint, name_filter):
 
 
 @contextlib.contextmanager
-def started(command):
+def started(command, lenient):
     """Runs a server on a free port; it must end well on SIGTERM and leave no shared memory."""
     port = free_port()
     words = shlex.split(command.replace("{port}", str(port)))
@@ -286,7 +300,8 @@ def started(command):
             process.send_signal(signal.SIGTERM)
         process.wait(timeout=30)
     left = [n for n in os.listdir("/dev/shm") if f"-{process.pid}-" in n]
-    check(process.returncode == 0, f"SIGTERM: exit code {process.returncode}")
+    fine = (0, -signal.SIGABRT) if lenient else (0,)
+    check(process.returncode in fine, f"SIGTERM: exit code {process.returncode}")
     check(not left, f"shared memory left behind: {left}")
 
 
@@ -296,11 +311,12 @@ def main():
     where.add_argument("--start", help="command that starts the server, with {port}")
     where.add_argument("--target", help="endpoint of a server that runs")
     parser.add_argument("--filter", default="", help="only the tests whose name holds this")
+    parser.add_argument("--lenient", action="store_true", help="what LMCache 0.4.5 cannot help; see above")
     options = parser.parse_args()
     if options.target:
-        return run_tests(options.target, options.filter)
-    with started(options.start) as endpoint:
-        return run_tests(endpoint, options.filter)
+        return run_tests(options.target, options.filter, options.lenient)
+    with started(options.start, options.lenient) as endpoint:
+        return run_tests(endpoint, options.filter, options.lenient)
 
 
 if __name__ == "__main__":
