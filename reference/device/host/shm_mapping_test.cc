@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -152,9 +152,9 @@ TEST(ShmMapping, IsLostForAllThreadsAtOnce) {
   EXPECT_TRUE(mapping->lost());
 }
 
-// The address sanitizer reports this death too: to the test, and not to where CI looks for reports.
+// The sanitizers report this death too: to the test, and not to where CI looks for reports.
 void report_to_stderr() {
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   __sanitizer_set_report_path("stderr");
 #endif
 }
