@@ -38,6 +38,9 @@ class OpenOnce : public std::enable_shared_from_this<OpenOnce<Key, Value>> {
                                    {
                                      const std::lock_guard closing(slot->mutex);
                                      delete last;
+                                     // The slot would keep the pointer's block, and with it this
+                                     // function and the slot. A value that came meanwhile stays.
+                                     if (slot->value.expired()) slot->value.reset();
                                    }
                                    self->forget(key);
                                  });
