@@ -49,18 +49,12 @@ Result<Engine::BlendTransfer> Engine::begin_blend_transfer(const Key& key, Int i
   if (transfer.registration == nullptr)
     return Error{Errc::kNotFound, "",
                  "instance " + instance_id.to_string() + " has no blend buffer registered"};
-  const std::optional<ObjectShape> shape =
-      blend_registrations_.find_shape(key.model_name, key.world_size);
-  if (shape && *shape != transfer.registration->shape)
-    return invalid("the objects of model " + key.model_name +
-                   " look different from those of instance " + instance_id.to_string());
+  if (Result<void> checked = check_object_shape(blend_registrations_, key, *transfer.registration);
+      !checked)
+    return checked.error();
   transfer.scope = key_scope(key.model_name, key.world_size, *worker, key.cache_salt);
-  if (!event_handle.empty() || !empty_handle_is_fine) {
-    Result<std::shared_ptr<Event>> event = device_.open_event(event_handle);
-    if (!event) return Error{event.error().code, "", "the client's event: " + event.error().text()};
-    transfer.client_event = *std::move(event);
-  }
-  transfer.done_event = device_.create_event();
+  if (Result<void> opened = open_events(transfer, event_handle, empty_handle_is_fine); !opened)
+    return opened.error();
   return transfer;
 }
 

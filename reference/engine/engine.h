@@ -130,6 +130,13 @@ class Engine {
   };
   Result<Transfer> begin_transfer(const Key& key, Int instance_id, const Bytes& event_handle,
                                   bool empty_handle_is_fine);
+  // That the objects of the key's model, where an instance of it is registered, are like the
+  // instance's own.
+  static Result<void> check_object_shape(const RegistrationTable& registrations, const Key& key,
+                                         const Registration& registration);
+  // The client's event, if there is one to wait for, and the one that is answered.
+  Result<void> open_events(Transfer& transfer, const Bytes& event_handle,
+                           bool empty_handle_is_fine);
   // The block ids of `num_chunks` chunks, or why they cannot be used.
   static Result<std::vector<std::int64_t>> checked_block_ids(const Layout& layout,
                                                              const IntArray& block_ids,

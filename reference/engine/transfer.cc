@@ -43,11 +43,9 @@ Result<Engine::Transfer> Engine::begin_transfer(const Key& key, Int instance_id,
   transfer.registration = registrations_.find(instance_id);
   if (transfer.registration == nullptr)
     return Error{Errc::kNotFound, "", "instance " + instance_id.to_string() + " is not registered"};
-  const std::optional<ObjectShape> shape =
-      registrations_.find_shape(key.model_name, key.world_size);
-  if (shape && *shape != transfer.registration->shape)
-    return invalid("the objects of model " + key.model_name +
-                   " look different from those of instance " + instance_id.to_string());
+  if (Result<void> checked = check_object_shape(registrations_, key, *transfer.registration);
+      !checked)
+    return checked.error();
 
   Result<std::vector<ChunkHash>> chunks =
       hash_chunks(key.token_ids, chunk_size, static_cast<std::size_t>(*end / chunk_size));
@@ -58,13 +56,30 @@ Result<Engine::Transfer> Engine::begin_transfer(const Key& key, Int instance_id,
        ++i)
     transfer.keys.push_back(ObjectKey{transfer.chunks[i], scope});
 
+  if (Result<void> opened = open_events(transfer, event_handle, empty_handle_is_fine); !opened)
+    return opened.error();
+  return transfer;
+}
+
+Result<void> Engine::check_object_shape(const RegistrationTable& registrations, const Key& key,
+                                        const Registration& registration) {
+  const std::optional<ObjectShape> shape = registrations.find_shape(key.model_name, key.world_size);
+  if (shape && *shape != registration.shape)
+    return invalid("the objects of model " + key.model_name +
+                   " look different from those of instance " +
+                   registration.instance_id.to_string());
+  return {};
+}
+
+Result<void> Engine::open_events(Transfer& transfer, const Bytes& event_handle,
+                                 bool empty_handle_is_fine) {
   if (!event_handle.empty() || !empty_handle_is_fine) {
     Result<std::shared_ptr<Event>> event = device_.open_event(event_handle);
     if (!event) return Error{event.error().code, "", "the client's event: " + event.error().text()};
     transfer.client_event = *std::move(event);
   }
   transfer.done_event = device_.create_event();
-  return transfer;
+  return {};
 }
 
 Result<std::vector<std::int64_t>> Engine::checked_block_ids(const Layout& layout,
