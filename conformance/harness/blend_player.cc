@@ -60,6 +60,13 @@ Tokens joined(const std::vector<Piece>& pieces, std::mt19937_64& random) {
   return out;
 }
 
+// The answer to a transfer, when its returned event is complete.
+TransferResult completed(BlendPlayer& player, const Sent& sent) {
+  TransferResult result = player.reply_to(sent);
+  player.wait_done(result.event_handle);
+  return result;
+}
+
 }  // namespace
 
 struct BlendPlayer::Impl {
@@ -286,10 +293,7 @@ TransferResult BlendPlayer::reply_to(const Sent& sent) {
 }
 
 TransferResult BlendPlayer::store(const Key& key, Int offset, RequestType type) {
-  TransferResult result =
-      reply_to(send_store(key, offset, impl_->instance_id, ready_event(), type));
-  wait_done(result.event_handle);
-  return result;
+  return completed(*this, send_store(key, offset, impl_->instance_id, ready_event(), type));
 }
 
 void BlendPlayer::store_ok(const Key& key, Int offset, const std::string& what, RequestType type) {
@@ -298,10 +302,7 @@ void BlendPlayer::store_ok(const Key& key, Int offset, const std::string& what, 
 }
 
 TransferResult BlendPlayer::retrieve(const Key& key, const CBMatchResults& matches, Int offset) {
-  TransferResult result =
-      reply_to(send_retrieve(key, matches, offset, impl_->instance_id, ready_event()));
-  wait_done(result.event_handle);
-  return result;
+  return completed(*this, send_retrieve(key, matches, offset, impl_->instance_id, ready_event()));
 }
 
 void BlendPlayer::retrieve_ok(const Key& key, const CBMatchResults& matches, Int offset,
@@ -311,10 +312,7 @@ void BlendPlayer::retrieve_ok(const Key& key, const CBMatchResults& matches, Int
 }
 
 TransferResult BlendPlayer::retrieve(const Key& key, const Ranges& ranges, Int offset) {
-  TransferResult result =
-      reply_to(send_retrieve(key, ranges, offset, impl_->instance_id, ready_event()));
-  wait_done(result.event_handle);
-  return result;
+  return completed(*this, send_retrieve(key, ranges, offset, impl_->instance_id, ready_event()));
 }
 
 void BlendPlayer::retrieve_ok(const Key& key, const Ranges& ranges, Int offset,
