@@ -63,20 +63,26 @@ TEST(DeviceHealth, EndsOnceAndTellsEveryone) {
 TEST(Janitor, LetsGoOnAnotherThread) {
   std::atomic<int> num_gone{0};
   std::thread::id gone_on;
-  const auto thing = [&] {
-    return std::shared_ptr<const void>(new int(0), [&](int* value) {
-      delete value;
-      gone_on = std::this_thread::get_id();
-      ++num_gone;
-    });
+  // Moved in: a braced list would keep a share of its own until the end of the call, and this thread
+  // would let go last when the janitor is the faster one.
+  const auto things = [&](int num_things) {
+    std::vector<Janitor::Thing> made;
+    for (int i = 0; i < num_things; ++i) {
+      made.emplace_back(new int(0), [&](int* value) {
+        delete value;
+        gone_on = std::this_thread::get_id();
+        ++num_gone;
+      });
+    }
+    return made;
   };
   {
     Janitor janitor;
-    janitor.give({thing(), thing()});
+    janitor.give(things(2));
     janitor.settle();
     EXPECT_EQ(num_gone, 2);
     EXPECT_NE(gone_on, std::this_thread::get_id());
-    for (int i = 0; i < 100; ++i) janitor.give({thing()});
+    for (int i = 0; i < 100; ++i) janitor.give(things(1));
   }
   EXPECT_EQ(num_gone, 102) << "what was given before the end is gone with it";
 }
