@@ -46,23 +46,28 @@ std::string text_at(const Json& json, const char* name) {
 
 }  // namespace
 
+std::string write_replay_header(const ReplayHeader& header) {
+  return line_of({{"kvr", kReplayVersion},
+                  {"case", header.id},
+                  {"release", header.release},
+                  {"verdict", header.verdict},
+                  {"expected", header.expected},
+                  {"actual", header.actual},
+                  {"seed", header.seed}});
+}
+
+std::string write_replay_entry(const TraceEntry& entry) {
+  Json frames = Json::array();
+  for (const Bytes& frame : entry.frames) frames.push_back(to_hex(frame));
+  return line_of({{"t_ms", entry.t_ms},
+                  {"client", entry.client},
+                  {"dir", entry.sent ? ">" : "<"},
+                  {"frames", frames}});
+}
+
 std::string write_replay(const ReplayFile& replay) {
-  const ReplayHeader& header = replay.header;
-  std::string out = line_of({{"kvr", kReplayVersion},
-                             {"case", header.id},
-                             {"release", header.release},
-                             {"verdict", header.verdict},
-                             {"expected", header.expected},
-                             {"actual", header.actual},
-                             {"seed", header.seed}});
-  for (const TraceEntry& entry : replay.entries) {
-    Json frames = Json::array();
-    for (const Bytes& frame : entry.frames) frames.push_back(to_hex(frame));
-    out += line_of({{"t_ms", entry.t_ms},
-                    {"client", entry.client},
-                    {"dir", entry.sent ? ">" : "<"},
-                    {"frames", frames}});
-  }
+  std::string out = write_replay_header(replay.header);
+  for (const TraceEntry& entry : replay.entries) out += write_replay_entry(entry);
   return out;
 }
 

@@ -36,6 +36,9 @@ struct ReplayFile {
 };
 
 std::string write_replay(const ReplayFile& replay);
+// The same a line at a time, for who writes while the traffic goes on.
+std::string write_replay_header(const ReplayHeader& header);
+std::string write_replay_entry(const TraceEntry& entry);
 
 // Paths of errors name the line: "line 3".
 Result<ReplayFile> read_replay(const std::string& text);
