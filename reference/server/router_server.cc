@@ -60,14 +60,12 @@ void Notifier::drain() const {
   [[maybe_unused]] const ssize_t num_read = ::read(fd_, &count, sizeof count);
 }
 
-RouterServer::RouterServer(zmq::context_t& context, const std::string& endpoint,
-                           const HandlerTable& handlers, RequestLog& log)
+RouterServer::RouterServer(zmq::context_t& context, const std::string& endpoint, RequestLog& log)
     : socket_(bound_socket(context, endpoint)),
       endpoint_(socket_.get(zmq::sockopt::last_endpoint)),
-      log_(log),
-      dispatcher_(handlers, *this, log) {}
+      log_(log) {}
 
-void RouterServer::run(int stop_fd) {
+void RouterServer::run(int stop_fd, const OnMessage& on_message) {
   std::array<zmq::pollitem_t, 3> items{{{socket_.handle(), 0, ZMQ_POLLIN, 0},
                                         {nullptr, posted_notifier_.fd(), ZMQ_POLLIN, 0},
                                         {nullptr, stop_fd, ZMQ_POLLIN, 0}}};
@@ -80,7 +78,7 @@ void RouterServer::run(int stop_fd) {
     }
     if ((items[2].revents & ZMQ_POLLIN) != 0) break;
     if ((items[0].revents & ZMQ_POLLIN) != 0)
-      for (int i = 0; i < kReceiveBatch && receive_one(); ++i) {
+      for (int i = 0; i < kReceiveBatch && receive_one(on_message); ++i) {
       }
     if ((items[1].revents & ZMQ_POLLIN) != 0) {
       posted_notifier_.drain();
@@ -91,7 +89,7 @@ void RouterServer::run(int stop_fd) {
   send_posted();
 }
 
-bool RouterServer::receive_one() {
+bool RouterServer::receive_one(const OnMessage& on_message) {
   Message message;
   bool more = true;
   while (more) {
@@ -105,7 +103,7 @@ bool RouterServer::receive_one() {
     more = part->more();
     if (message.size() < kFramesMax) message.emplace_back(view_of(*part), part);
   }
-  dispatcher_.dispatch(std::move(message));
+  on_message(std::move(message));
   return true;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the kvconform authors
 //
-// RouterServer: a ROUTER socket and the one thread that reads and writes it. Requests go to a
-// Dispatcher; replies of pools come back through a queue and an eventfd.
+// RouterServer: a ROUTER socket and the one thread that reads and writes it. Messages go to whoever
+// calls run(), a Dispatcher as a rule; replies of pools come back through a queue and an eventfd.
 //
 // A peer that vanished or does not read loses its own replies: the ROUTER never blocks, and keeps
 // at most kRepliesPerPeerMax of them. The constructor throws std::runtime_error, saying endpoint
@@ -10,6 +10,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -48,27 +50,26 @@ class Notifier {
 
 class RouterServer final : public ReplySink {
  public:
-  // Binds `endpoint`, which may end in ":*". `handlers` and `log` must outlive this.
-  RouterServer(zmq::context_t& context, const std::string& endpoint, const HandlerTable& handlers,
-               RequestLog& log);
+  // Binds `endpoint`, which may end in ":*". `log` must outlive this.
+  RouterServer(zmq::context_t& context, const std::string& endpoint, RequestLog& log);
 
   // Where it listens, with the port that was chosen.
   const std::string& endpoint() const { return endpoint_; }
 
-  // Serves until `stop_fd` is readable.
-  void run(int stop_fd);
+  // Calls `on_message` with what is received, until `stop_fd` is readable.
+  using OnMessage = std::function<void(Message)>;
+  void run(int stop_fd, const OnMessage& on_message);
 
   void send(Reply reply) override;
   void post(Reply reply) override;
 
  private:
-  bool receive_one();  // false when nothing waits
+  bool receive_one(const OnMessage& on_message);  // false when nothing waits
   void send_posted();
 
   zmq::socket_t socket_;
   std::string endpoint_;
   RequestLog& log_;
-  Dispatcher dispatcher_;
   Notifier posted_notifier_;
   std::mutex posted_mutex_;
   std::vector<Reply> posted_;

@@ -29,8 +29,12 @@ class RouterServerTest : public testing::Test {
     engine_ = std::make_unique<Engine>(options, *device_);
     ASSERT_TRUE(add_engine_handlers(table_, *engine_, {2, 2}).ok());
     ASSERT_TRUE(table_.check_pools().ok());
-    server_ = std::make_unique<RouterServer>(context_, "tcp://127.0.0.1:*", table_, log_);
-    thread_ = std::thread([this] { server_->run(stop_.fd()); });
+    server_ = std::make_unique<RouterServer>(context_, "tcp://127.0.0.1:*", log_);
+    dispatcher_ = std::make_unique<Dispatcher>(table_, *server_, log_);
+    thread_ = std::thread([this] {
+      server_->run(stop_.fd(),
+                   [this](Message message) { dispatcher_->dispatch(std::move(message)); });
+    });
   }
   void TearDown() override {
     stop_.notify();
@@ -73,6 +77,7 @@ class RouterServerTest : public testing::Test {
   zmq::context_t context_;
   Notifier stop_;
   std::unique_ptr<RouterServer> server_;
+  std::unique_ptr<Dispatcher> dispatcher_;
   std::thread thread_;
 };
 
@@ -203,12 +208,11 @@ TEST_F(RouterServerTest, StoreLookupRetrieveOverTheWire) {
 
 TEST(RouterServer, SaysWhatItCannotBind) {
   zmq::context_t context;
-  HandlerTable table(registry_0_4_5());
   RequestLog log({[] { return false; }, [](const std::string&) {}, [](const std::string&) {}},
                  steady_clock());
   for (const char* endpoint : {"nonsense", "tcp://256.0.0.1:1", "tcp://192.0.2.1:5"}) {
     try {
-      const RouterServer server(context, endpoint, table, log);
+      const RouterServer server(context, endpoint, log);
       ADD_FAILURE() << "bound " << endpoint;
     } catch (const std::runtime_error& error) {
       EXPECT_NE(std::string(error.what()).find(endpoint), std::string::npos);

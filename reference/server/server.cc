@@ -9,11 +9,13 @@
 #include <exception>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 #include <zmq.hpp>
 
 #include "engine/engine.h"
 #include "kvc/device/cuda_device.h"
 #include "kvc/device/host_device.h"
+#include "server/dispatcher.h"
 #include "server/engine_handlers.h"
 #include "server/log.h"
 #include "server/router_server.h"
@@ -69,8 +71,7 @@ class PoolStopper {
   HandlerTable& handlers_;
 };
 
-void serve(const Options& options, const std::function<void(HandlerTable&)>& prepare,
-           spdlog::logger& logger, RequestLog& request_log) {
+void serve(const Options& options, spdlog::logger& logger, RequestLog& request_log) {
   const StopSignal stop_signal;
   if (const std::size_t num_swept = sweep_dead_processes(kShmPrefix); num_swept > 0)
     logger.info("removed {} shared memory objects of servers that died", num_swept);
@@ -79,14 +80,12 @@ void serve(const Options& options, const std::function<void(HandlerTable&)>& pre
   HandlerTable handlers(registry_0_4_5());
   Result<void> ready =
       add_engine_handlers(handlers, engine, {options.max_gpu_workers, options.max_cpu_workers});
-  if (ready) {
-    prepare(handlers);
-    ready = handlers.check_pools();
-  }
+  if (ready) ready = handlers.check_pools();
   if (!ready) throw std::logic_error(ready.error().text());
 
   zmq::context_t context;
-  RouterServer server(context, options.bind, handlers, request_log);
+  RouterServer server(context, options.bind, request_log);
+  Dispatcher dispatcher(handlers, server, request_log);
   const PoolStopper stop_pools_first(handlers);
   if (options.binds_beyond_loopback())
     logger.warn(
@@ -97,19 +96,19 @@ void serve(const Options& options, const std::function<void(HandlerTable&)>& pre
               options.chunk_size, options.l1_size_bytes());
   std::printf("kvserver ready %s\n", server.endpoint().c_str());
   std::fflush(stdout);
-  server.run(stop_signal.fd());
+  server.run(stop_signal.fd(), [&](Message message) { dispatcher.dispatch(std::move(message)); });
   logger.info("stopping");
 }
 
 }  // namespace
 
-int run_server(const Options& options, const std::function<void(HandlerTable&)>& prepare) {
+int run_server(const Options& options) {
   const std::shared_ptr<spdlog::logger> logger = create_logger(options.log_level);
   RequestLog request_log(log_sink(logger), steady_clock());
   // Whoever read our stdout may be gone.
   std::signal(SIGPIPE, SIG_IGN);
   try {
-    serve(options, prepare, *logger, request_log);
+    serve(options, *logger, request_log);
     return 0;
   } catch (const std::exception& error) {
     logger->error("{}", error.what());
