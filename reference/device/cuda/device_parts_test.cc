@@ -63,8 +63,8 @@ TEST(DeviceHealth, EndsOnceAndTellsEveryone) {
 TEST(Janitor, LetsGoOnAnotherThread) {
   std::atomic<int> num_gone{0};
   std::thread::id gone_on;
-  // Moved in: a braced list would keep a share of its own until the end of the call, and this thread
-  // would let go last when the janitor is the faster one.
+  // Moved in: a braced list would keep a share of its own until the end of the call, and this
+  // thread would let go last when the janitor is the faster one.
   const auto things = [&](int num_things) {
     std::vector<Janitor::Thing> made;
     for (int i = 0; i < num_things; ++i) {
