@@ -7,14 +7,12 @@
 
 #include <CLI/CLI.hpp>
 #include <atomic>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <random>
 
 #include "conformance/harness/decode_command.h"
 #include "conformance/harness/explain.h"
-#include "conformance/harness/replay.h"
+#include "conformance/harness/replay_command.h"
 #include "conformance/harness/run.h"
 #include "conformance/harness/version.h"
 #include "conformance/report/diff_command.h"
@@ -23,7 +21,6 @@ namespace kvc::conformance {
 namespace {
 
 constexpr int kOk = 0;
-constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 
 std::atomic<RunContext*> g_interrupted{nullptr};
@@ -45,9 +42,9 @@ void install_signal_handler(RunContext& context) {
 struct CommandLine {
   RunOptions run;
   DiffOptions diff;
+  ReplayCommand replay;
   std::string id;
   std::string input;
-  std::string replay_target;
   bool json = false;
   int timeout_ms = 5000;
   int probe_ms = 2000;
@@ -198,17 +195,72 @@ int run_command(const CommandLine& line, const Registry& registry, const Suites&
   return code;
 }
 
-int replay_command(const CommandLine& line, const Registry& registry) {
-  std::ifstream stream(line.input, std::ios::binary);
-  if (!stream) throw UsageError("cannot read " + line.input);
-  const Result<ReplayFile> file = read_replay({std::istreambuf_iterator<char>(stream), {}});
-  if (!file) throw UsageError(line.input + ": " + file.error().text());
-  RunSettings settings;
-  settings.timeout = std::chrono::milliseconds(line.timeout_ms);
-  RunContext context(registry, settings);
-  context.set_endpoint(line.replay_target);
-  const ReplayOutcome outcome = replay(context, *file, std::cout);
-  return outcome.alive && outcome.missing == 0 ? kOk : kFailed;
+// Which server a file is sent to.
+void add_replay_server(CLI::App& command, CommandLine& line) {
+  RunOptions& options = line.replay.server;
+  auto* target = command.add_option("--target", options.target, "Endpoint of the server")
+                     ->type_name("ENDPOINT");
+  command
+      .add_option("--start", options.start,
+                  "Start the server with this command, {port} in it; with neither --target nor "
+                  "--start the kvserver beside kvconform is asked")
+      ->type_name("CMD")
+      ->excludes(target);
+  command.add_option("--release", options.release, "Release of the protocol")
+      ->capture_default_str();
+  command.add_option("--timeout-ms", line.timeout_ms, "Wait so long for each recorded reply")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--probe-ms", line.probe_ms, "A server that leaves NOOP so long is dead")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--repro-dir", options.repro_folder, "Where a started server leaves its log")
+      ->type_name("FOLDER")
+      ->capture_default_str();
+}
+
+CLI::App* add_replay(CLI::App& app, CommandLine& line) {
+  CLI::App* replay = app.add_subcommand("replay", "Send a replay file's messages again");
+  replay->add_option("file", line.replay.file, "A .kvr file, as in repro/ID/; or golden messages")
+      ->required();
+  add_replay_server(*replay, line);
+  replay->add_flag("--timing", line.replay.timing, "Send each message at its recorded time");
+  replay->add_flag("--exact", line.replay.exact,
+                   "Fail too when a reply is not as recorded, or was not recorded");
+  replay->footer(
+      "Exit codes: 0 the server lives and gave each recorded reply; 1 not so; 2 the file or the "
+      "use "
+      "is at fault.\nBuffers and events of the host device that the recorded process made are "
+      "stood "
+      "in for by shared memory\nof the same names, which holds zeros.");
+  return replay;
+}
+
+CLI::App* add_shrink(CLI::App& app, CommandLine& line) {
+  CLI::App* shrink = app.add_subcommand(
+      "shrink", "Make a replay file as small as it can be while the server does what it did");
+  shrink->add_option("file", line.replay.file, "A .kvr file, as in repro/ID/; or golden messages")
+      ->required();
+  add_replay_server(*shrink, line);
+  shrink
+      ->add_option("--until", line.replay.until,
+                   "What is to be seen: the server dead; a recorded reply missing (silent); one "
+                   "that differs, or was not recorded; the last one the same. Left out: what the "
+                   "file's verdict stands for: DEAD dead, SILENT silent, WRONG same")
+      ->check(CLI::IsMember({"dead", "silent", "differs", "same"}));
+  shrink->add_option("--out", line.replay.out_folder, "Where frames.kvr and replay.py go")
+      ->type_name("FOLDER")
+      ->required();
+  shrink->add_option("--budget-s", line.replay.shrink_s, "Give up after so long")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  return shrink;
+}
+
+void finish_replay_options(CommandLine& line) {
+  RunOptions& options = line.replay.server;
+  options.timeout = std::chrono::milliseconds(line.timeout_ms);
+  options.probe_timeout = std::chrono::milliseconds(line.probe_ms);
 }
 
 }  // namespace
@@ -229,11 +281,8 @@ int run_command_line(int argc, char** argv, const Suites& suites) {
   list->add_option("--release", line.run.release, "Release of the protocol");
   CLI::App* explain_app = app.add_subcommand("explain", "Say all about a case or a requirement");
   explain_app->add_option("id", line.id, "Its id; * and ? for many")->required();
-  CLI::App* replay_app = app.add_subcommand("replay", "Send a replay file's messages again");
-  replay_app->add_option("file", line.input, "A .kvr file, as in repro/ID/")->required();
-  replay_app->add_option("--target", line.replay_target, "Endpoint of the server")->required();
-  replay_app->add_option("--timeout-ms", line.timeout_ms, "Wait so long for each recorded reply")
-      ->check(CLI::PositiveNumber);
+  CLI::App* replay = add_replay(app, line);
+  CLI::App* shrink = add_shrink(app, line);
   CLI::App* diff = add_diff(app, line);
   CLI::App* decode_app = app.add_subcommand("decode", "Say what a frame or a message is");
   decode_app->add_option("input", line.input, "Hex, frames joined by '|'; or a file")->required();
@@ -260,13 +309,22 @@ int run_command_line(int argc, char** argv, const Suites& suites) {
       return kOk;
     }
     if (*diff) return diff_command(line.diff, Ledger::embedded(), std::cout);
-    if (*replay_app) return replay_command(line, registry);
+    if (*replay || *shrink) {
+      finish_replay_options(line);
+      const int code = *replay ? replay_command(line.replay, std::cout, install_signal_handler)
+                               : shrink_command(line.replay, std::cout, install_signal_handler);
+      g_interrupted = nullptr;
+      return code;
+    }
     if (*decode_app) return decode_command(registry, line.input, std::cout) ? kOk : kUsage;
     if (explain(suites.all(registry), Ledger::embedded(), line.id, std::cout)) return kOk;
     std::cerr << "kvconform: nothing has the id " << line.id << " (see kvconform list)\n";
+  } catch (const Interrupted&) {
+    std::cerr << "kvconform: ended by a signal\n";
   } catch (const std::exception& error) {
     std::cerr << "kvconform: " << error.what() << "\n";
   }
+  g_interrupted = nullptr;
   return kUsage;
 }
 

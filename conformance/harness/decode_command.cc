@@ -109,13 +109,15 @@ void print_frames(const Registry& registry, const Frames& frames, std::ostream& 
 bool decode_file(const Registry& registry, const std::string& path, std::ostream& out) {
   std::ifstream file(path, std::ios::binary);
   const std::string content{std::istreambuf_iterator<char>(file), {}};
-  if (content.rfind("{\"kvr\"", 0) == 0) {
-    const Result<ReplayFile> replay = read_replay(content);
+  if (is_replay(content) || is_golden_messages(content)) {
+    const Result<ReplayFile> replay = read_replay_or_golden(content);
     if (!replay) {
       out << path << ": " << replay.error().text() << "\n";
       return false;
     }
-    out << fmt::format("a replay file: case {}, {}\n", replay->header.id, replay->header.verdict);
+    out << fmt::format("a replay file: {} messages; case {}, {}\n", replay->entries.size(),
+                       replay->header.id.empty() ? "none" : replay->header.id,
+                       replay->header.verdict.empty() ? "no verdict" : replay->header.verdict);
     for (const TraceEntry& entry : replay->entries)
       out << trace_line(entry, registry, 1000) << "\n";
     return true;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the kvconform authors
 //
-// Replay files (.kvr): what went over the wire, so that it can be sent again. Text, a JSON document
-// a line:
-//   {"kvr": 1, "case": "Envelope.X", "release": "0.4.5", "verdict": "DEAD", "seed": 7, …}
+// Replay files (.kvr): what went over the wire, so that it can be sent again: failures, findings of
+// `kvconform fuzz`, captured traffic, golden messages. Text, a JSON document a line:
+//   {"kvr": 2, "case": "Envelope.X", "release": "0.4.5", "verdict": "DEAD", "seed": 7, …}
 //   {"t_ms": 0.1, "client": 1, "dir": ">", "frames": ["01", "0e"]}
 //   {"t_ms": 0.4, "client": 1, "dir": "<", "frames": ["01", "0e", "a24f4b"]}
-// The first line describes; each further one is a message, ">" to the server and "<" from it,
-// frames in hex, whole. A client is a DEALER socket of its own. Unknown fields are to be ignored.
+// The first line describes ("alive": a message by which a script asks whether the server lives);
+// each further one is a message, ">" to the server and "<" from it, with all its frames, as
+// frame_json.h writes them (version 1 had plain hex only, and is read too). A client is a DEALER
+// socket of its own. The lines are in the order in which things happened, of all clients; t_ms is
+// the time since the first, and may be missing. Unknown fields are to be ignored.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +22,7 @@
 
 namespace kvc::conformance {
 
-inline constexpr int kReplayVersion = 1;
+inline constexpr int kReplayVersion = 2;
 
 struct ReplayHeader {
   std::string id;  // of the case; may be empty
@@ -40,7 +43,14 @@ std::string write_replay(const ReplayFile& replay);
 std::string write_replay_header(const ReplayHeader& header);
 std::string write_replay_entry(const TraceEntry& entry);
 
-// Paths of errors name the line: "line 3".
+// Paths of errors name the line and the place in it: "line 3: $.frames[1]".
 Result<ReplayFile> read_replay(const std::string& text);
+
+// The same, or a file of golden/messages: each request and its reply, of one client. Whether
+// `text` begins like either can be asked first.
+bool is_replay(const std::string& text);
+bool is_golden_messages(const std::string& text);
+Result<ReplayFile> read_golden_messages(const std::string& text);
+Result<ReplayFile> read_replay_or_golden(const std::string& text);
 
 }  // namespace kvc::conformance

@@ -5,12 +5,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
 #include <sstream>
 
 #include "conformance/harness/client.h"
 #include "conformance/harness/decode_command.h"
 #include "conformance/harness/message_text.h"
+#include "conformance/harness/stand_ins.h"
 #include "conformance/harness/stub_server.h"
+#include "kvc/protocol/codec.h"
 
 namespace kvc::conformance {
 namespace {
@@ -41,35 +48,6 @@ std::string replayed(const std::string& endpoint, const ReplayFile& file, Replay
   return out.str();
 }
 
-TEST(ReplayFile, ReadsWhatItWrote) {
-  const Result<ReplayFile> back = read_replay(write_replay(recorded_noop()));
-  ASSERT_TRUE(back.ok());
-  EXPECT_EQ(back->header.id, "A.One");
-  EXPECT_EQ(back->header.seed, 7U);
-  ASSERT_EQ(back->entries.size(), 3U);
-  EXPECT_EQ(back->entries[1].frames, recorded_noop().entries[1].frames);
-  EXPECT_FALSE(back->entries[1].sent);
-  EXPECT_EQ(back->entries[2].client, 2);
-  EXPECT_EQ(back->entries[2].frames, Frames{{}});
-  EXPECT_DOUBLE_EQ(back->entries[1].t_ms, 0.75);
-}
-
-TEST(ReplayFile, SaysWhichLineIsWrong) {
-  const std::string head = "{\"kvr\": 1}\n";
-  const auto error = [](const std::string& text) {
-    const Result<ReplayFile> file = read_replay(text);
-    return file.ok() ? "" : file.error().text();
-  };
-  EXPECT_EQ(error(head), "");
-  EXPECT_THAT(error(""), HasSubstr("empty"));
-  EXPECT_THAT(error("[]\n"), HasSubstr("line 1"));
-  EXPECT_THAT(error("{\"kvr\": 2}\n"), HasSubstr("version"));
-  EXPECT_THAT(error(head + "{\n"), HasSubstr("line 2: no JSON"));
-  EXPECT_THAT(error(head + "{\"client\": 1, \"dir\": \"?\", \"frames\": []}\n"), HasSubstr("dir"));
-  EXPECT_THAT(error(head + "{\"client\": 1, \"dir\": \">\", \"frames\": [\"0\"]}\n"),
-              HasSubstr("line 2"));
-}
-
 TEST(Replay, FindsTheSameReplies) {
   StubServer stub;
   ReplayOutcome outcome;
@@ -95,6 +73,134 @@ TEST(Replay, TellsOtherMissingAndMoreReplies) {
   replayed(silent.endpoint(), recorded_noop(), outcome);
   EXPECT_EQ(outcome.missing, 1);
   EXPECT_FALSE(outcome.alive);
+}
+
+TEST(Replay, FindsRepliesByTheirUids) {
+  StubServer stub;
+  ReplayFile file = recorded_noop();
+  // Recorded in another order than this server answers in.
+  file.entries = {
+      {0, 1, true, {{0x01}, {0x0e}}},          {0, 2, true, {{0x01}, {0x0c}}},
+      {0, 1, true, {{0x02}, {0x0b}}},          {1, 1, false, {{0x02}, {0x0b}, {0x20}}},
+      {1, 2, false, {{0x01}, {0x0c}, {0xc3}}}, {1, 1, false, {{0x01}, {0x0e}, {0xa2, 0x4f, 0x4b}}}};
+  ReplayOutcome outcome;
+  const std::string text = replayed(stub.endpoint(), file, outcome);
+  EXPECT_EQ(outcome.same, 3) << text;
+  EXPECT_TRUE(outcome.as_recorded()) << text;
+}
+
+TEST(Replay, SendsAtTheRecordedTimes) {
+  StubServer stub;
+  ReplayFile file = recorded_noop();
+  file.entries = {{0, 1, true, {{0x01}, {0x0e}}}, {120, 1, true, {{0x02}, {0x0e}}}};
+  RunContext context(registry_0_4_5(), quick());
+  context.set_endpoint(stub.endpoint());
+  std::ostringstream out;
+  replay(context, file, out, {true});
+  const std::vector<TraceEntry> trace = context.trace().entries();
+  ASSERT_GE(trace.size(), 2U);
+  const auto second = std::find_if(trace.begin(), trace.end(), [](const TraceEntry& entry) {
+    return entry.sent && entry.frames[0] == Bytes{0x02};
+  });
+  ASSERT_NE(second, trace.end());
+  EXPECT_GE(second->t_ms, 119.0);  // at the earliest: how late it comes is up to the machine
+}
+
+TEST(Replay, TakesAnotherHandleForTheSame) {
+  const auto reply = [](std::uint8_t byte, bool ok) {
+    return Frames{{1}, {3}, encoded(TransferResult{Bytes(64, byte), ok})};
+  };
+  const Registry& registry = registry_0_4_5();
+  EXPECT_TRUE(same_reply(registry, reply(1, true), reply(2, true)));
+  EXPECT_FALSE(same_reply(registry, reply(1, true), reply(1, false)));
+  EXPECT_FALSE(same_reply(registry, reply(1, true), {{1}, {3}, encoded(TransferResult{{}, true})}));
+  EXPECT_FALSE(same_reply(registry, {{1}, {14}, {1}}, {{1}, {14}, {2}}));
+}
+
+class ScratchName {
+ public:
+  ScratchName() : name_("/kvc-stand-in-test-" + std::to_string(::getpid())) {}
+  ~ScratchName() { ::shm_unlink(name_.c_str()); }
+  const std::string& name() const { return name_; }
+  bool exists() const { return std::filesystem::exists("/dev/shm" + name_); }
+  Bytes handle(std::string_view magic) const {
+    Bytes out = to_bytes(as_bytes(std::string(magic) + name_));
+    out.resize(64);
+    return out;
+  }
+
+ private:
+  std::string name_;
+};
+
+TEST(StandIns, AreThereWhileTheyAreNeeded) {
+  const ScratchName scratch;
+  IpcTensor tensor;
+  tensor.handle = RawIpcHandle{scratch.handle("KVHOSTM1"), Int(4096)};
+  tensor.dtype = "uint8";
+  tensor.shape = {Int(4096)};
+  tensor.stride = {Int(1)};
+  tensor.device_uuid = "HOST-x";
+  const std::vector<TraceEntry> entries = {{0,
+                                            1,
+                                            true,
+                                            {{1},
+                                             {15},
+                                             encoded(Int(7)),
+                                             encoded(KVCache{tensor}),
+                                             encoded(std::string("m")),
+                                             encoded(Int(1))}}};
+  const auto objects = shared_memory_of(registry_0_4_5(), entries);
+  ASSERT_EQ(objects.size(), 1U);
+  EXPECT_EQ(objects.begin()->first, scratch.name());
+  EXPECT_EQ(objects.begin()->second, 4096U);
+  {
+    const StandIns stand_ins(objects);
+    EXPECT_EQ(stand_ins.num_made(), 1U);
+    EXPECT_TRUE(scratch.exists());
+    EXPECT_EQ(std::filesystem::file_size("/dev/shm" + scratch.name()), 4096U);
+    // What is there is left alone.
+    const StandIns second(objects);
+    EXPECT_EQ(second.num_made(), 0U);
+  }
+  EXPECT_FALSE(scratch.exists());
+}
+
+TEST(StandIns, StandInForEventsToo) {
+  const ScratchName scratch;
+  const std::vector<TraceEntry> entries = {
+      {0,
+       1,
+       true,
+       {{1},
+        {3},
+        encoded(Key{}),
+        encoded(Int(1)),
+        encoded(IntArray{}),
+        encoded(scratch.handle("KVHOSTE1"))}},
+      // None of these names anything: a reply, memory as an event, and a name that goes elsewhere.
+      {0, 1, false, {{1}, {3}, encoded(TransferResult{scratch.handle("KVHOSTE1"), true})}},
+      {0,
+       1,
+       true,
+       {{1},
+        {3},
+        encoded(Key{}),
+        encoded(Int(1)),
+        encoded(IntArray{}),
+        encoded(scratch.handle("KVHOSTM1"))}},
+      {0,
+       1,
+       true,
+       {{1},
+        {3},
+        encoded(Key{}),
+        encoded(Int(1)),
+        encoded(IntArray{}),
+        encoded(scratch.handle("KVHOSTE1/.."))}}};
+  const auto objects = shared_memory_of(registry_0_4_5(), entries);
+  ASSERT_EQ(objects.size(), 1U);
+  EXPECT_EQ(objects.begin()->second, 16U);
 }
 
 std::string decoded(const std::string& input) {

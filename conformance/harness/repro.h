@@ -7,11 +7,13 @@
 
 #include <string>
 
+#include "conformance/harness/replay_file.h"
 #include "conformance/harness/report.h"
 
 namespace kvc::conformance {
 
 // Throws std::system_error or std::filesystem::filesystem_error when it cannot write.
+void write_repro_folder(const std::string& folder, const ReplayFile& replay);
 void write_repro(const RunReport& report, const CaseResult& result);
 
 }  // namespace kvc::conformance
