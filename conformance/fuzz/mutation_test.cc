@@ -30,7 +30,7 @@ Frames legal_request(const Registry& registry, Random& random) {
 TEST(Mutation, LegalFramesAreLegal) {
   for (const Registry* registry : {&registry_0_4_5(), &registry_0_4_2()}) {
     Random random(1);
-    for (int i = 0; i < 5000; ++i) {
+    for (int i = 0; i < 1500; ++i) {
       const Frames frames = legal_request(*registry, random);
       const MessageClass message = classify(*registry, frames);
       ASSERT_TRUE(message.legal()) << message.why << " in " << frames_hex(frames, 200);
@@ -43,8 +43,9 @@ TEST(Mutation, ClaimsAgreeWithTheDecoder) {
   for (int m = 0; m < kNumMutations; ++m) {
     const auto mutation = static_cast<Mutation>(m);
     Random random(static_cast<std::uint64_t>(m) + 1);
+    const bool is_large = mutation == Mutation::kHuge || mutation == Mutation::kDeep;
     int num_changed = 0;
-    for (int i = 0; i < (mutation == Mutation::kHuge ? 60 : 1500); ++i) {
+    for (int i = 0; i < (is_large ? 40 : 400); ++i) {
       const Frames before = legal_request(registry, random);
       Frames frames = before;
       if (mutation == Mutation::kCanary)
@@ -73,7 +74,7 @@ TEST(Mutation, ClaimsAgreeWithTheDecoder) {
           << to_string(mutation) << ": " << describe_request(registry, frames) << " from "
           << describe_request(registry, before);
     }
-    EXPECT_GT(num_changed, 10) << to_string(mutation);
+    EXPECT_GT(num_changed, 5) << to_string(mutation);
   }
 }
 
