@@ -16,6 +16,7 @@
 #include "conformance/harness/run.h"
 #include "conformance/harness/version.h"
 #include "conformance/report/diff_command.h"
+#include "conformance/watch/watch_command.h"
 
 namespace kvc::conformance {
 namespace {
@@ -43,6 +44,7 @@ struct CommandLine {
   RunOptions run;
   DiffOptions diff;
   ReplayCommand replay;
+  WatchOptions watch;
   std::string id;
   std::string input;
   bool json = false;
@@ -284,6 +286,7 @@ int run_command_line(int argc, char** argv, const Suites& suites) {
   CLI::App* replay = add_replay(app, line);
   CLI::App* shrink = add_shrink(app, line);
   CLI::App* diff = add_diff(app, line);
+  CLI::App* watch = add_watch(app, line.watch);
   CLI::App* decode_app = app.add_subcommand("decode", "Say what a frame or a message is");
   decode_app->add_option("input", line.input, "Hex, frames joined by '|'; or a file")->required();
   decode_app->add_option("--release", line.run.release, "Release of the protocol");
@@ -308,6 +311,7 @@ int run_command_line(int argc, char** argv, const Suites& suites) {
       list_cases(suites.all(registry), Ledger::embedded(), line.json, std::cout);
       return kOk;
     }
+    if (*watch) return watch_command(line.watch, std::cout, TerminalStyle::of_stdout());
     if (*diff) return diff_command(line.diff, Ledger::embedded(), std::cout);
     if (*replay || *shrink) {
       finish_replay_options(line);
