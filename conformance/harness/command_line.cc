@@ -10,6 +10,7 @@
 #include <iostream>
 #include <random>
 
+#include "conformance/doctor/doctor_command.h"
 #include "conformance/harness/decode_command.h"
 #include "conformance/harness/explain.h"
 #include "conformance/harness/replay_command.h"
@@ -44,6 +45,7 @@ struct CommandLine {
   RunOptions run;
   DiffOptions diff;
   ReplayCommand replay;
+  DoctorOptions doctor;
   WatchOptions watch;
   std::string id;
   std::string input;
@@ -287,6 +289,7 @@ int run_command_line(int argc, char** argv, const Suites& suites) {
   CLI::App* shrink = add_shrink(app, line);
   CLI::App* diff = add_diff(app, line);
   CLI::App* watch = add_watch(app, line.watch);
+  CLI::App* doctor = add_doctor(app, line.doctor);
   CLI::App* decode_app = app.add_subcommand("decode", "Say what a frame or a message is");
   decode_app->add_option("input", line.input, "Hex, frames joined by '|'; or a file")->required();
   decode_app->add_option("--release", line.run.release, "Release of the protocol");
@@ -311,6 +314,7 @@ int run_command_line(int argc, char** argv, const Suites& suites) {
       list_cases(suites.all(registry), Ledger::embedded(), line.json, std::cout);
       return kOk;
     }
+    if (*doctor) return doctor_command(line.doctor, std::cout);
     if (*watch) return watch_command(line.watch, std::cout, TerminalStyle::of_stdout());
     if (*diff) return diff_command(line.diff, Ledger::embedded(), std::cout);
     if (*replay || *shrink) {

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <thread>
 
+#include "conformance/doctor/no_answer.h"
 #include "conformance/harness/client.h"
 #include "conformance/harness/probe.h"
 
@@ -129,14 +130,15 @@ void ServerUnderTest::await_noop(RunContext& context, Clock::time_point end) con
   while (true) {
     if (client.receive(milliseconds(50))) return;
     if (const auto reason = exit_reason()) fail(*reason);
-    if (Clock::now() >= end) fail("does not answer NOOP");
+    if (Clock::now() >= end)
+      fail("does not answer NOOP", why_no_answer(context, context.endpoint()));
   }
 }
 
-void ServerUnderTest::fail(const std::string& what) const {
+void ServerUnderTest::fail(const std::string& what, const std::string& why) const {
   std::string text = fmt::format("{} {}", description(), what);
-  if (log_path_.empty())
-    throw ServerError(fmt::format("{} within {} s", text, patience_.count() / 1000));
+  if (!why.empty()) text += fmt::format(" within {} s: {}", patience_.count() / 1000, why);
+  if (log_path_.empty()) throw ServerError(text);
   constexpr std::size_t kTail = 1500;
   std::string log = read_from(log_path_, 0);
   if (log.size() > kTail) log = "…" + log.substr(log.size() - kTail);

@@ -55,7 +55,8 @@ class ServerUnderTest : public Subject {
   void await_ready_line(RunContext& context, std::chrono::steady_clock::time_point end,
                         std::size_t log_start);
   void await_noop(RunContext& context, std::chrono::steady_clock::time_point end) const;
-  [[noreturn]] void fail(const std::string& what) const;
+  // `why` it is so, where more is known than that it took too long.
+  [[noreturn]] void fail(const std::string& what, const std::string& why = "") const;
 
   Kind kind_ = Kind::kAttached;
   std::string endpoint_;  // of an attached one
