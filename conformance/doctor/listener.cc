@@ -185,7 +185,10 @@ std::string socket_type_in(ByteView bytes) {
 }
 
 void ask(int fd, Listener& listener, Clock::time_point end) {
-  send_all(fd, greeting());
+  // Signature and version first: a socket of another mechanism hangs up when it reads ours, before
+  // it has told its own.
+  const Bytes ours = greeting();
+  send_all(fd, ByteView(ours).first(kMechanismAt));
   Bytes got;
   read_until(fd, got, kGreetingBytes, end);
   if (got.empty()) {
@@ -203,6 +206,7 @@ void ask(int fd, Listener& listener, Clock::time_point end) {
   const auto* mechanism = reinterpret_cast<const char*>(&got[kMechanismAt]);
   listener.mechanism = std::string(mechanism, ::strnlen(mechanism, kMechanismBytes));
   if (listener.mechanism != "NULL") return;
+  send_all(fd, ByteView(ours).subspan(kMechanismAt));
   send_all(fd, ready_command());
   read_until(fd, got, kGreetingBytes + 2, end);
   if (got.size() >= kGreetingBytes + 2)
