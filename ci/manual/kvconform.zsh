@@ -8,6 +8,7 @@ _kvconform() {
     'list:List the cases'
     'explain:Say all about a case or a requirement'
     'replay:Send a replay files messages again'
+    'shrink:Make a replay file as small as it can be while the server does what it did'
     'diff:Say what is new between two JSON reports'
     'watch:Stand between clients and a server, and say what is wrong'
     'doctor:Say what this machine and a server can do'
@@ -85,7 +86,26 @@ _kvconform() {
     '-h[Print this help message and exit]' \
     '--help[Print this help message and exit]' \
     '--target[Endpoint of the server]:value:' \
+    '--start[Start the server with this command, {port} in it; with neither --target nor --start the kvserver beside kvconform is asked]:value:' \
+    '--release[Release of the protocol]:value:' \
     '--timeout-ms[Wait so long for each recorded reply]:value:' \
+    '--probe-ms[A server that leaves NOOP so long is dead]:value:' \
+    '--repro-dir[Where a started server leaves its log]:file:_files' \
+    '--timing[Send each message at its recorded time]' \
+    '--exact[Fail too when a reply is not as recorded, or was not recorded]' \
+    '*:file:_files' ;;
+  shrink) _arguments \
+    '-h[Print this help message and exit]' \
+    '--help[Print this help message and exit]' \
+    '--target[Endpoint of the server]:value:' \
+    '--start[Start the server with this command, {port} in it; with neither --target nor --start the kvserver beside kvconform is asked]:value:' \
+    '--release[Release of the protocol]:value:' \
+    '--timeout-ms[Wait so long for each recorded reply]:value:' \
+    '--probe-ms[A server that leaves NOOP so long is dead]:value:' \
+    '--repro-dir[Where a started server leaves its log]:file:_files' \
+    '--until[What is to be seen - the server dead; a recorded reply missing (silent); one that differs, or was not recorded; the last one the same. Left out - what the files verdict stands for - DEAD dead, SILENT silent, WRONG same]:text:(dead silent differs same)' \
+    '--out[Where frames.kvr and replay.py go]:file:_files' \
+    '--budget-s[Give up after so long]:value:' \
     '*:file:_files' ;;
   diff) _arguments \
     '-h[Print this help message and exit]' \

@@ -13,6 +13,7 @@
 #include "conformance/doctor/doctor_command.h"
 #include "conformance/harness/decode_command.h"
 #include "conformance/harness/explain.h"
+#include "conformance/harness/nearest.h"
 #include "conformance/harness/replay_command.h"
 #include "conformance/harness/run.h"
 #include "conformance/harness/version.h"
@@ -326,7 +327,10 @@ int run_command_line(int argc, char** argv, const Suites& suites) {
     }
     if (*decode_app) return decode_command(registry, line.input, std::cout) ? kOk : kUsage;
     if (explain(suites.all(registry), Ledger::embedded(), line.id, std::cout)) return kOk;
-    std::cerr << "kvconform: nothing has the id " << line.id << " (see kvconform list)\n";
+    std::vector<std::string> ids = ids_of(suites.all(registry));
+    for (const Requirement& rule : Ledger::embedded().requirements()) ids.push_back(rule.id);
+    std::cerr << "kvconform: nothing has the id " << line.id << did_you_mean(line.id, ids)
+              << " (see kvconform list)\n";
   } catch (const Interrupted&) {
     std::cerr << "kvconform: ended by a signal\n";
   } catch (const std::exception& error) {

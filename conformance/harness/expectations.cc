@@ -13,6 +13,8 @@
 #include <set>
 #include <sstream>
 
+#include "conformance/harness/nearest.h"
+
 namespace kvc::conformance {
 namespace {
 
@@ -40,6 +42,16 @@ std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) out.push_back(line);
   return out;
+}
+
+// "release 0.4.5": for which release the file is. No case has an id without a dot.
+std::optional<std::string> release_of_line(const std::string& line) {
+  std::istringstream words(line.substr(0, line.find('#')));
+  std::string key;
+  std::string release;
+  std::string more;
+  if (!(words >> key >> release) || key != "release" || words >> more) return std::nullopt;
+  return release;
 }
 
 // What a line says, without its number; nothing for a blank or a comment. Throws a text.
@@ -74,6 +86,10 @@ Expectations Expectations::parse(const std::string& text, const std::string& fil
   for (const std::string& line : lines_of(text)) {
     ++number;
     try {
+      if (const auto release = release_of_line(line)) {
+        out.release_ = *release;
+        continue;
+      }
       std::optional<Expectation> expectation = parse_line(line);
       if (!expectation) continue;
       expectation->line = number;
@@ -110,7 +126,8 @@ std::vector<std::string> Expectations::problems(const CaseList& cases, const Led
     if (!seen.insert(expectation.id).second) say(expectation.id + " is listed twice");
     if (ids.count(expectation.id) == 0) {
       const std::string now = ledger.current_id(expectation.id);
-      say(now == expectation.id ? "there is no case " + expectation.id
+      say(now == expectation.id ? "there is no case " + expectation.id +
+                                      did_you_mean(expectation.id, {ids.begin(), ids.end()})
                                 : expectation.id + " is now called " + now);
     }
     if (!expectation.has_reason()) say(expectation.id + " has no reason");

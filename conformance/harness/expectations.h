@@ -34,7 +34,7 @@ struct Expectation {
   bool expired(std::string_view today) const { return !until.empty() && until < today; }
 };
 
-// A line that says no expectation. "FILE:LINE: …"
+// A line that says no expectation, or a file for another release. "FILE:LINE: …"
 class ExpectationsError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -53,9 +53,12 @@ class Expectations {
   std::vector<std::string> problems(const CaseList& cases, const Ledger& ledger) const;
 
   const std::string& file_name() const { return file_name_; }
+  // The release that a line `release 0.4.5` names; empty where there is none: any.
+  const std::string& release() const { return release_; }
 
  private:
   std::string file_name_;
+  std::string release_;
   std::vector<Expectation> all_;
 };
 

@@ -157,5 +157,13 @@ TEST(Expectations, AreRewrittenToWhatCame) {
 
 TEST(Expectations, KnowTheDate) { EXPECT_THAT(today(), testing::MatchesRegex("20..-..-..")); }
 
+TEST(Expectations, MayNameTheirRelease) {
+  const Expectations named = Expectations::parse("release 0.4.2\nA.B WRONG # why\n", "f");
+  EXPECT_EQ(named.release(), "0.4.2");
+  EXPECT_EQ(named.all().size(), 1u);
+  EXPECT_EQ(Expectations::parse("A.B WRONG # why\n", "f").release(), "");
+  EXPECT_EQ(rewritten("release 0.4.2\n", named, {}, {}), "release 0.4.2\n");
+}
+
 }  // namespace
 }  // namespace kvc::conformance

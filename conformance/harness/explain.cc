@@ -84,6 +84,12 @@ void list_cases(const CaseList& cases, const Ledger& ledger, bool json, std::ost
                  {"cases", list}});
 }
 
+std::vector<std::string> ids_of(const CaseList& cases) {
+  std::vector<std::string> out;
+  for (const CaseSpec& spec : cases.cases()) out.push_back(spec.id);
+  return out;
+}
+
 bool explain(const CaseList& cases, const Ledger& ledger, const std::string& id,
              std::ostream& out) {
   const std::string now = ledger.current_id(id);

@@ -15,6 +15,8 @@ namespace kvc::conformance {
 // One line a case, or one JSON document.
 void list_cases(const CaseList& cases, const Ledger& ledger, bool json, std::ostream& out);
 
+std::vector<std::string> ids_of(const CaseList& cases);
+
 // Says all about a case or a requirement; `id` may be an old id, or have * and ? for many. False
 // when nothing has that id.
 bool explain(const CaseList& cases, const Ledger& ledger, const std::string& id, std::ostream& out);

@@ -13,9 +13,11 @@
 #include <fstream>
 #include <system_error>
 
+#include "conformance/harness/explain.h"
 #include "conformance/harness/failure_text.h"
 #include "conformance/harness/gtest_suite.h"
 #include "conformance/harness/json_report.h"
+#include "conformance/harness/nearest.h"
 #include "conformance/harness/probe.h"
 #include "conformance/harness/release.h"
 #include "conformance/harness/repro.h"
@@ -46,7 +48,13 @@ Expectations expectations_of(const RunOptions& options) {
   // --fix-expect may make the file.
   if (options.fix_expect && !std::filesystem::exists(options.expect))
     return Expectations::parse("", options.expect);
-  return Expectations::load(options.expect);
+  Expectations expectations = Expectations::load(options.expect);
+  if (!expectations.release().empty() && expectations.release() != options.release)
+    throw UsageError(fmt::format(
+        "{} expects failures of release {}, and this run judges {}; say "
+        "--release {}, or another file",
+        options.expect, expectations.release(), options.release, expectations.release()));
+  return expectations;
 }
 
 TestOutcome outcome_of(const GradedResult& graded, const std::string& text) {
@@ -277,7 +285,8 @@ int Run::run_all() {
       });
   if (num_run == 0 && std::getenv("GTEST_TOTAL_SHARDS") == nullptr) {
     remove_empty_folder();
-    throw UsageError("no case matches --filter " + options_.filter);
+    throw UsageError("no case matches --filter " + options_.filter +
+                     did_you_mean(options_.filter, ids_of(cases_)));
   }
   return finish();
 }

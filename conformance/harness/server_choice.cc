@@ -61,8 +61,15 @@ RunSettings settings_of(const RunOptions& options) {
 
 std::unique_ptr<Device> device_of(const std::string& name) {
   if (name == "host") {
-    sweep_dead_processes("kvconform");
-    return create_host_device("kvconform");
+    try {
+      sweep_dead_processes("kvconform");
+      return create_host_device("kvconform");
+    } catch (const std::exception& error) {
+      throw UsageError(
+          fmt::format("no host device: {}. It needs a writable /dev/shm; without one, "
+                      "--device none judges what moves no data",
+                      error.what()));
+    }
   }
   if (name == "none") return nullptr;
   if (const CudaSupport cuda = cuda_support(); !cuda.available)

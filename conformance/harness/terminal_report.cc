@@ -111,6 +111,8 @@ void TerminalReport::end(const RunReport& report) {
   list(report, Grade::kExpectedFailure,
        "failures as expected in " + report.expectations_file + ":");
   count_skipped(report);
+  if (count.of(Verdict::kSkipped) > 0 && report.rerun_options.starts_with("--target"))
+    out_ << "  kvconform doctor " << report.rerun_options << " says what is lacking, and why\n";
   if (count.of(Grade::kNotRun) > 0) {
     out_ << fmt::format("\n{} cases were NOT RUN:\n", count.of(Grade::kNotRun));
     for (const GradedResult& graded : report.results) {

@@ -38,7 +38,10 @@ zmq::socket_t bound_socket(zmq::context_t& context, const std::string& endpoint)
     socket.bind(endpoint);
     return socket;
   } catch (const zmq::error_t& error) {
-    throw std::runtime_error(fmt::format("cannot bind {}: {}", endpoint, error.what()));
+    const char* hint = "";
+    if (error.num() == EADDRINUSE) hint = "; port * picks a free one";
+    if (error.num() == EACCES) hint = "; ports below 1024 are root's";
+    throw std::runtime_error(fmt::format("cannot bind {}: {}{}", endpoint, error.what(), hint));
   }
 }
 
