@@ -137,6 +137,17 @@ CLI::App* add_run(CLI::App& app, CommandLine& line) {
                         ->type_name("IDS")
                         ->needs(blend_start);
   blend_start->needs(blend_end);
+  run->footer(
+      "Examples:\n"
+      "  kvconform run                                              judge the kvserver beside it\n"
+      "  kvconform run --target tcp://127.0.0.1:5555                a server that runs\n"
+      "  kvconform run --start 'my-server --port {port}'            start it, and again when it "
+      "died\n"
+      "  kvconform run --target tcp://127.0.0.1:5555 --filter 'Envelope.*:-*Garbage*'\n"
+      "  kvconform run --start 'my-server --port {port}' --expect known.txt --junit results.xml "
+      "--html report.html\n\n"
+      "Exit codes: 0 all required rules hold (or fail as expected); 1 one does not, or an expected "
+      "failure\npasses; 2 the harness or its use is at fault.");
   return run;
 }
 
@@ -154,6 +165,10 @@ CLI::App* add_testee(CLI::App& app, CommandLine& line) {
                    "Judge by the golden data in this folder, and not by that in kvconform")
       ->type_name("FOLDER")
       ->check(CLI::ExistingDirectory);
+  testee->footer(
+      "Examples:\n"
+      "  kvconform testee 'kvserver --testee'                       the codec of kvserver\n"
+      "  kvconform testee 'node conformance/peers/example/testee.mjs' --filter 'GoldenFrames.*'");
   return testee;
 }
 
@@ -170,7 +185,8 @@ CLI::App* add_diff(CLI::App& app, CommandLine& line) {
   diff->footer(
       "Exit codes: 1 a regression: a case that held and does not, or kills the server now, or a "
       "capability is gone;\n2 none, but the new run is not complete; else 0. New and changed cases "
-      "are told, and no regression.");
+      "are told, and no regression."
+      "\n\nExample:\n  kvconform diff main.json branch.json --markdown comment.md");
   return diff;
 }
 
@@ -284,8 +300,15 @@ int run_command_line(int argc, char** argv, const Suites& suites) {
   CLI::App* list = app.add_subcommand("list", "List the cases");
   list->add_flag("--json", line.json, "As JSON");
   list->add_option("--release", line.run.release, "Release of the protocol");
+  list->footer("Example:\n  kvconform list | grep Locks");
   CLI::App* explain_app = app.add_subcommand("explain", "Say all about a case or a requirement");
   explain_app->add_option("id", line.id, "Its id; * and ? for many")->required();
+  explain_app->footer(
+      "Examples:\n"
+      "  kvconform explain Envelope.EchoesNonMinimalUids            what a case asks, and why\n"
+      "  kvconform explain envelope.echo-uid                        a rule, its source and its "
+      "cases\n"
+      "  kvconform explain 'locks.*'                                all rules of an area");
   CLI::App* replay = add_replay(app, line);
   CLI::App* shrink = add_shrink(app, line);
   CLI::App* diff = add_diff(app, line);
@@ -293,6 +316,11 @@ int run_command_line(int argc, char** argv, const Suites& suites) {
   CLI::App* doctor = add_doctor(app, line.doctor);
   CLI::App* decode_app = app.add_subcommand("decode", "Say what a frame or a message is");
   decode_app->add_option("input", line.input, "Hex, frames joined by '|'; or a file")->required();
+  decode_app->footer(
+      "Examples:\n"
+      "  kvconform decode '01|0e'                                   a request: NOOP\n"
+      "  kvconform decode '01|0e|a24f4b'                            and its reply\n"
+      "  kvconform decode repro/Envelope.EchoesShortUids/frames.kvr");
   decode_app->add_option("--release", line.run.release, "Release of the protocol");
 
   try {

@@ -78,6 +78,9 @@ std::unique_ptr<Device> device_of(const std::string& name) {
 }
 
 ServerUnderTest server_of(const RunOptions& options) {
+  if (!options.target.empty() && options.target.find("://") == std::string::npos)
+    throw UsageError("--target " + options.target +
+                     " is no endpoint: tcp://HOST:PORT or ipc://PATH");
   if (!options.target.empty())
     return ServerUnderTest::attached(options.target,
                                      std::min(options.start_timeout, kAttachPatience));
