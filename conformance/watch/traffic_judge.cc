@@ -98,8 +98,9 @@ void TrafficJudge::refuse(const SeenMessage& message, ClientState& client, const
   const std::string hint = client.told_release ? "" : release_hint(registry_, message.frames);
   tell(message, Side::kClient, rule, what);
   const Frames frames = owned(message.frames);
-  suspects_.push_back({message.t_ms, message.client, cut(describe_request(registry_, frames)),
-                       frames_hex(frames, kHexBytesMax)});
+  const bool poison = rule == "envelope.too-few-frames" || rule == "envelope.unknown-type";
+  suspects_.push_back({message.t_ms, message.client, poison,
+                       cut(describe_request(registry_, frames)), frames_hex(frames, kHexBytesMax)});
   if (suspects_.size() > kSuspectsMax) suspects_.pop_front();
   if (!hint.empty()) {
     client.told_release = true;
@@ -249,15 +250,15 @@ void TrafficJudge::watch_locks(const std::vector<Value>& payloads, const SeenMes
   }
 }
 
-void TrafficJudge::tell_overdue(int client, Pending& pending, const std::string& uid,
+void TrafficJudge::tell_overdue(int client, RequestType type, const Overdue& overdue,
                                 double now_ms) {
-  pending.told_overdue = true;
-  ++rows_[pending.definition->type].overdue;
-  const RequestType type = pending.definition->type;
   const bool fault = always_answered(type);
+  const std::string more =
+      overdue.count > 1 ? fmt::format(" (and {} more of this client)", overdue.count - 1) : "";
   count({now_ms, client, Side::kServer, !fault, "envelope.one-reply",
-         fmt::format("{} uid={} of {:.0f} ms is not answered after {:.0f} ms{}", to_string(type),
-                     msgpack_in_words(as_bytes(uid)), pending.t_ms, now_ms - pending.t_ms,
+         fmt::format("{} uid={} of {:.0f} ms{} is not answered after {:.0f} ms{}", to_string(type),
+                     msgpack_in_words(as_bytes(overdue.uid)), overdue.oldest_ms, more,
+                     now_ms - overdue.oldest_ms,
                      fault ? "" : ": lost, slow, or refused (a refusal is silent)"),
          "", ""});
 }
@@ -275,16 +276,20 @@ void TrafficJudge::tell_dead(double now_ms, double oldest_ms) {
                      "",
                      ""};
   // Answers to what was asked before it may still have come after it.
-  for (const Suspect& suspect : suspects_) {
-    if (suspect.t_ms < last_reply_ms_ - kStillAnsweredMs || suspect.t_ms > oldest_ms) continue;
-    fault.client = suspect.client;
-    fault.what += fmt::format(
-        "; the first message since then that it had to drop is client {}'s at "
-        "{:.0f} ms",
-        suspect.client, suspect.t_ms);
-    fault.message = suspect.message;
-    fault.frames = suspect.frames;
-    break;
+  const auto may_be = [&](const Suspect& suspect) {
+    return suspect.t_ms >= last_reply_ms_ - kStillAnsweredMs && suspect.t_ms <= oldest_ms;
+  };
+  auto found = std::find_if(suspects_.begin(), suspects_.end(), [&](const Suspect& suspect) {
+    return suspect.poison && may_be(suspect);
+  });
+  if (found == suspects_.end()) found = std::find_if(suspects_.begin(), suspects_.end(), may_be);
+  if (found != suspects_.end()) {
+    fault.client = found->client;
+    fault.what += fmt::format("; the first message since then that {} is client {}'s at {:.0f} ms",
+                              found->poison ? "ends a real 0.4.5" : "it had to drop", found->client,
+                              found->t_ms);
+    fault.message = found->message;
+    fault.frames = found->frames;
   }
   count(fault);
 }
@@ -304,6 +309,7 @@ void TrafficJudge::look_at_clock(double now_ms) {
   double oldest_ms = now_ms;
   bool surely_due = false;
   for (auto& [number, client] : clients_) {
+    std::map<RequestType, Overdue> overdue;
     for (auto& [uid, waiting] : client.pending) {
       for (Pending& pending : waiting) {
         if (pending.definition == nullptr || now_ms - pending.t_ms < overdue_ms_) continue;
@@ -311,9 +317,16 @@ void TrafficJudge::look_at_clock(double now_ms) {
           surely_due = true;
           oldest_ms = std::min(oldest_ms, pending.t_ms);
         }
-        if (!pending.told_overdue) tell_overdue(number, pending, uid, now_ms);
+        if (std::exchange(pending.told_overdue, true)) continue;
+        ++rows_[pending.definition->type].overdue;
+        Overdue& those = overdue[pending.definition->type];
+        if (those.count++ == 0 || pending.t_ms < those.oldest_ms) {
+          those.oldest_ms = pending.t_ms;
+          those.uid = uid;
+        }
       }
     }
+    for (const auto& [type, those] : overdue) tell_overdue(number, type, those, now_ms);
   }
   if (surely_due && !told_dead_) tell_dead(now_ms, oldest_ms);
   for (auto& [number, client] : clients_) forget_old(client, now_ms);

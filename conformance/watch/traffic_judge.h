@@ -96,6 +96,7 @@ class TrafficJudge {
   struct Suspect {  // a message that the server should have dropped
     double t_ms = 0;
     int client = 0;
+    bool poison = false;  // known to end the thread of a real 0.4.5
     std::string message;
     std::string frames;
   };
@@ -111,7 +112,12 @@ class TrafficJudge {
   void tell(const SeenMessage& message, Side side, const std::string& rule, const std::string& what,
             bool note = false);
   void count(const TrafficFault& fault);
-  void tell_overdue(int client, Pending& pending, const std::string& uid, double now_ms);
+  struct Overdue {  // requests of one client and type
+    std::uint64_t count = 0;
+    double oldest_ms = 0;
+    std::string uid;  // of the oldest
+  };
+  void tell_overdue(int client, RequestType type, const Overdue& overdue, double now_ms);
   void tell_dead(double now_ms, double oldest_ms);
   void forget_old(ClientState& client, double now_ms);
 

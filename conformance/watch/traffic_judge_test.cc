@@ -143,6 +143,17 @@ TEST_F(TrafficJudgeTest, TellsAnOverdueReplyOnceAndTakesItLate) {
   EXPECT_EQ(rules().size(), 1u);
 }
 
+TEST_F(TrafficJudgeTest, TellsManyOverdueRepliesInALineForEachClient) {
+  for (int i = 0; i < 50; ++i) request(1, i, RequestType::kNoop);
+  request(2, 1, RequestType::kNoop);
+  noop(3, 1);
+  judge_.look_at_clock(now_ms_ += 2 * kOverdueMs);
+  ASSERT_EQ(rules(), (Rules{"envelope.one-reply", "envelope.one-reply"}));
+  EXPECT_NE(faults_[0].what.find("uid=0 of 1 ms (and 49 more of this client)"), std::string::npos)
+      << faults_[0].what;
+  EXPECT_EQ(judge_.rows().at(RequestType::kNoop).overdue, 51u);
+}
+
 TEST_F(TrafficJudgeTest, OnlyNotesWhatMayBeARefusal) {
   request(1, 1, RequestType::kUnregisterKvCache, {encoded(Int(5))});
   noop(1, 2);
@@ -154,6 +165,7 @@ TEST_F(TrafficJudgeTest, OnlyNotesWhatMayBeARefusal) {
 
 TEST_F(TrafficJudgeTest, NamesTheMessageThatKilledTheServer) {
   noop(1, 1);
+  request(2, 5, RequestType::kNoop, {encoded(true)});  // to be dropped, and harmless
   message(3, true, {uid(7), encoded(Int(99))});
   message(3, true, {uid(8), encoded(Int(98))});
   request(1, 2, RequestType::kNoop);
