@@ -20,6 +20,9 @@ MAY_USE = {
     "reference/device": ["reference/protocol"],
     "reference/engine": ["reference/protocol", "reference/device"],
     "reference/server": ["reference/protocol", "reference/device", "reference/engine"],
+    # Flaws of the server, for tests: it may use all of the reference, and nothing uses it.
+    "reference/mutants": ["reference/protocol", "reference/device", "reference/engine",
+                          "reference/server"],
     "conformance": ["reference/protocol", "reference/device"],
     "fuzz": ["reference/protocol", "reference/device", "reference/engine", "reference/server",
              "conformance"],
