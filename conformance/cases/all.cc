@@ -3,6 +3,7 @@
 #include "conformance/cases/blend_cases.h"
 #include "conformance/cases/data_cases.h"
 #include "conformance/cases/lists.h"
+#include "conformance/cases/near_misses.h"
 
 namespace kvc::conformance {
 
@@ -24,6 +25,8 @@ CaseList all_cases(const Registry& registry) {
   add_security_cases(list, registry);
   add_data_cases(list);
   add_blend_cases(list);
+  add_near_miss_cases(list);
+  add_moment_cases(list);
   return list;
 }
 

@@ -114,6 +114,22 @@ void add_once_cases(CaseList& list) {
               for (int i = 0; i < 10; ++i) client.reply_to({uid, number, RequestType::kNoop});
               client.expect_nothing("ten requests that have been answered ten times");
             }});
+  list.add({.id = "Envelope.AnswersARepeatedUidOfBlockingRequests",
+            .proves = {"envelope.one-reply"},
+            .claim = "100 END_SESSIONs with one and the same uid, sent before any is answered, get "
+                     "100 replies.",
+            .needs = {},
+            .body = [](Case& test) {
+              constexpr RequestType kType = RequestType::kEndSession;
+              constexpr int kCount = 100;
+              Client client = test.client();
+              const Bytes uid = msg::integer(9);
+              const Bytes number = msg::integer(test.registry().find(kType)->number);
+              const Bytes nobody = msg::str(test.unique("nobody"));
+              for (int i = 0; i < kCount; ++i) client.send_frames({uid, number, nobody});
+              for (int i = 0; i < kCount; ++i) client.reply_to({uid, number, kType});
+              client.expect_nothing("requests that have been answered already");
+            }});
   list.add({.id = "Envelope.RepliesToTheSenderOnly",
             .proves = {"envelope.to-sender"},
             .claim = "Of eight clients that use the same uids each gets the answers to its own "

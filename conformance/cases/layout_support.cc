@@ -64,7 +64,7 @@ void expect_round_trip(Case& test, EnginePlayer& player, std::size_t num_chunks,
 
 void add_round_trip(CaseList& cases, const LayoutCase& layout_case) {
   cases.add({"Layout." + layout_case.id,
-             {layout_case.requirement, "retrieve.exact"},
+             {layout_case.requirement, "retrieve.exact", "retrieve.untouched"},
              layout_case.claim,
              {Capability::kHostDevice},
              [shape = layout_case.shape](Case& test) {

@@ -4,6 +4,7 @@
 // Flaws of CLEAR, of eviction, of memory, and of reports that change what they should only note.
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -78,12 +79,13 @@ Changes nothing_evicted() {
   }};
 }
 
+// Where there is little room, locks do not count.
 Changes locked_evicted() {
   return {.handlers = [](const Parts& parts) {
     const auto lookups = keys_of(parts, {RequestType::kLookup});
     around(parts.handlers, {kStore}, [lookups, parts](Call& call) {
-      Outcome outcome = call.next();
-      if (transferred(outcome)) return outcome;
+      const ObjectStore& store = parts.engine.objects();
+      if (store.free_bytes() > store.size_bytes() / 4) return call.next();
       for (Key key : lookups->all()) {
         key.start = Int(0);
         key.end = Int(key.token_ids.size());
@@ -97,24 +99,28 @@ Changes locked_evicted() {
 
 // A refused STORE keeps the memory that it reserved.
 Changes refusals_leak_memory() {
+  constexpr std::size_t kPieceBytes = std::size_t{1} << 12;
+  constexpr std::size_t kNumPieces = 2048;
   return {.handlers = [](const Parts& parts) {
     struct State {
       std::mutex mutex;
       std::vector<ObjectRef> leaked;
-      std::uint8_t number = 0;
+      std::uint64_t number = 0;
     };
     const auto state = std::make_shared<State>();
     around(parts.handlers, {kStore}, [state, parts](Call& call) {
       Outcome outcome = call.next();
-      const auto key = call.get<Key>(0);
-      if (!key || transferred(outcome)) return outcome;
+      if (!call.get<Key>(0) || transferred(outcome)) return outcome;
       const std::lock_guard lock(state->mutex);
-      ObjectKey name{};
-      name.hash.fill(0xdd);
-      name.hash[0] = ++state->number;
-      ObjectShape shape{};
-      const auto reserved = parts.engine.objects().reserve({&name, 1}, std::size_t{8} << 20, shape);
-      if (reserved) state->leaked.insert(state->leaked.end(), reserved->begin(), reserved->end());
+      for (std::size_t i = 0; i < kNumPieces; ++i) {
+        ObjectKey name{};
+        name.scope.fill(0xdd);
+        ++state->number;
+        std::memcpy(name.hash.data(), &state->number, sizeof state->number);
+        const auto reserved = parts.engine.objects().reserve({&name, 1}, kPieceBytes, {});
+        if (!reserved) break;
+        state->leaked.push_back(reserved->front());
+      }
       return outcome;
     });
   }};

@@ -216,9 +216,20 @@ void add_envelope_flaws(FlawList& list) {
                     });
                   }});
   list.push_back({"result-with-a-tail", "Writes a nil behind each result, in the same frame.",
-                  "envelope.result-frame", [] {
+                  "registry.result-types", [] {
                     return with_reply([](Reply reply, const Send& next) {
                       if (reply.result) reply.result->push_back(0xc0);
+                      next(std::move(reply));
+                    });
+                  }});
+  list.push_back({"result-before-the-type", "Writes the result frame before the type frame.",
+                  "envelope.result-frame", [] {
+                    return with_reply([](Reply reply, const Send& next) {
+                      if (reply.result) {
+                        Bytes type = to_bytes(reply.type.view());
+                        reply.type = Frame(*std::move(reply.result));
+                        reply.result = std::move(type);
+                      }
                       next(std::move(reply));
                     });
                   }});

@@ -50,19 +50,34 @@ void visible_at_once(Unit unit, Stream& stream) {
   play(std::move(unit), stream);
 }
 
-// Visible when nobody looks any more.
-Changes visible_late() {
-  return unit_flaw([](Unit unit, Stream& stream) {
-    if (!unit.stores()) return play(std::move(unit), stream);
-    stream.begin_unit();
-    if (unit.wait_for != nullptr) stream.wait(unit.wait_for);
-    stream.copy(unit.space, unit.copies);
-    stream.record(unit.done);
-    stream.host_function([finish = unit.finish](bool completed) {
-      std::this_thread::sleep_for(milliseconds(300));
-      finish(completed);
-    });
+// Behind the event, where the next of the stream's work waits for it.
+void visible_behind_the_event(Unit unit, Stream& stream) {
+  if (!unit.stores()) return play(std::move(unit), stream);
+  stream.begin_unit();
+  if (unit.wait_for != nullptr) stream.wait(unit.wait_for);
+  stream.copy(unit.space, unit.copies);
+  stream.record(unit.done);
+  stream.host_function([finish = unit.finish](bool completed) {
+    std::this_thread::sleep_for(milliseconds(100));
+    finish(completed);
   });
+}
+
+// When a thread that has other things to do comes to it.
+Changes visible_late() {
+  Changes changes;
+  changes.thread = server::create_normal_pool(1);
+  changes.units = [pool = changes.thread.get()](Unit unit, Stream& stream) {
+    if (unit.stores())
+      unit.finish = [pool, finish = std::move(unit.finish)](bool completed) {
+        pool->submit(0, [finish, completed] {
+          std::this_thread::sleep_for(milliseconds(50));
+          finish(completed);
+        });
+      };
+    play(std::move(unit), stream);
+  };
+  return changes;
 }
 
 Changes reply_after_the_copy(std::initializer_list<RequestType> types) {
@@ -150,6 +165,9 @@ void add_event_flaws(FlawList& list) {
                   }});
   list.push_back({"visible-with-the-reply", "What is stored can be found as soon as STORE answers.",
                   "events.not-visible-before", [] { return unit_flaw(visible_at_once); }});
+  list.push_back({"visible-behind-the-event",
+                  "What is stored can be found a while after the returned event.",
+                  "events.visible-at-once", [] { return unit_flaw(visible_behind_the_event); }});
   list.push_back({"visible-late", "What is stored can be found long after the returned event.",
                   "events.visible-after", visible_late});
   list.push_back({"store-replies-after-the-copy", "STORE answers when its copy is done.",

@@ -40,28 +40,31 @@ EngineOptions engine_options(const server::Options& options) {
   return out;
 }
 
+// Made on the loop's thread.
 class FlawedSink final : public ReplySink {
  public:
   FlawedSink(ReplySink& next, const Changes& changes) : next_(next), changes_(changes) {}
 
-  void send(Reply reply) override {
-    if (!changes_.reply) return next_.send(std::move(reply));
-    // Kept for later it may be called on any thread, and so posts; see post().
-    changes_.reply(std::move(reply), true, [this, loop = std::this_thread::get_id()](Reply out) {
-      if (std::this_thread::get_id() == loop)
+  void send(Reply reply) override { pass(std::move(reply), true); }
+  void post(Reply reply) override { pass(std::move(reply), false); }
+
+ private:
+  void pass(Reply reply, bool sync) {
+    const auto next = [this](Reply out) {
+      if (std::this_thread::get_id() == loop_)
         next_.send(std::move(out));
       else
         next_.post(std::move(out));
-    });
-  }
-  void post(Reply reply) override {
-    if (!changes_.reply) return next_.post(std::move(reply));
-    changes_.reply(std::move(reply), false, [this](Reply out) { next_.post(std::move(out)); });
+    };
+    if (changes_.reply)
+      changes_.reply(std::move(reply), sync, next);
+    else
+      next(std::move(reply));
   }
 
- private:
   ReplySink& next_;
   const Changes& changes_;
+  const std::thread::id loop_ = std::this_thread::get_id();
 };
 
 // Handlers that run post to the server: they end before it does.

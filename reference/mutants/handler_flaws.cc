@@ -110,7 +110,7 @@ bool has_bad_payload(const Message& message) {
   return false;
 }
 
-// Who has sent one wrong request is not listened to for a while: its next, or its next hundred.
+// Who has sent one wrong request is not listened to for a while: its next, or its next ten.
 Changes deaf_to_the_clumsy(int num_dropped) {
   const auto left = std::make_shared<std::map<std::string, int>>();
   return {
@@ -153,8 +153,8 @@ void add_handler_flaws(FlawList& list) {
                   "handlers.store-wait-holds-up-nobody", one_thread_for_all});
   list.push_back({"deaf-to-the-clumsy", "Drops the request behind one that it has refused.",
                   "handlers.independent-clients", [] { return deaf_to_the_clumsy(1); }});
-  list.push_back({"deaf-for-long", "Drops a hundred requests of whom it has refused one.",
-                  "robustness.one-client-stops-nobody", [] { return deaf_to_the_clumsy(100); }});
+  list.push_back({"deaf-for-long", "Drops ten requests of whom it has refused one.",
+                  "robustness.one-client-stops-nobody", [] { return deaf_to_the_clumsy(10); }});
   list.push_back({"hundred-requests-a-client", "Serves a client a hundred times, and no more.",
                   "envelope.one-reply", [] { return served_at_most(100); }});
 }

@@ -64,8 +64,12 @@ Changes swapped(RequestType a, RequestType b) {
   });
 }
 
-std::optional<int> one_less(Int number) {
-  if (number < Int(1) || number > Int(kNumRequestTypes + 1)) return std::nullopt;
+// As if a member had been inserted behind RETRIEVE: LOOKUP to END_SESSION move up.
+std::optional<int> one_less_behind_retrieve(Int number) {
+  constexpr int kRetrieve = 4;
+  constexpr int kEndSession = 9;
+  if (number <= Int(kRetrieve) || number > Int(kEndSession)) return std::nullopt;
+  if (number == Int(kRetrieve + 1)) return kNumRequestTypes + 1;  // the member that nobody knows
   return static_cast<int>(number.bits()) - 1;
 }
 
@@ -152,10 +156,10 @@ void add_registry_flaws(FlawList& list) {
                                    RequestType::kQueryPrefetchLookupHits);
                   }});
   list.push_back({"store-and-retrieve-swapped", "STORE and RETRIEVE have each other's number.",
-                  "registry.payload-types",
+                  "registry.numbers",
                   [] { return swapped(RequestType::kStore, RequestType::kRetrieve); }});
-  list.push_back({"numbers-off-by-one", "Counts request types from 2.", "registry.numbers",
-                  [] { return renumbered(one_less); }});
+  list.push_back({"numbers-off-by-one", "The numbers from LOOKUP to END_SESSION are one too large.",
+                  "registry.numbers", [] { return renumbered(one_less_behind_retrieve); }});
   list.push_back({"number-modulo-256", "Looks at the low byte of a type's number only.",
                   "registry.outside-is-nobody", [] { return renumbered(low_byte); }});
   list.push_back({"noop-of-0.4.6", "Takes 19 for NOOP too, as release 0.4.6 does.",
