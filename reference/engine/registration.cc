@@ -25,7 +25,8 @@ ObjectShape object_shape(const Layout& layout) {
   return short_digest(as_bytes(text));
 }
 
-StreamEnder::StreamEnder() : thread_([this] { run(); }) {}
+StreamEnder::StreamEnder(std::chrono::milliseconds limit)
+    : limit_(limit), thread_([this] { run(); }) {}
 
 StreamEnder::~StreamEnder() {
   {
@@ -40,7 +41,7 @@ void StreamEnder::take(std::unique_ptr<Registration> registration) {
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) registration->stream->abandon();
-    ending_.push_back(std::move(registration));
+    ending_.push_back({std::move(registration), std::chrono::steady_clock::now() + limit_});
   }
   changed_.notify_one();
 }
@@ -49,9 +50,13 @@ void StreamEnder::run() {
   std::unique_lock lock(mutex_);
   while (true) {
     std::vector<std::unique_ptr<Registration>> ended;
-    for (std::unique_ptr<Registration>& registration : ending_)
-      if (stopping_ || registration->stream->idle()) ended.push_back(std::move(registration));
-    std::erase(ending_, nullptr);
+    const auto now = std::chrono::steady_clock::now();
+    for (Ending& ending : ending_) {
+      if (now > ending.until) ending.registration->stream->abandon();
+      if (stopping_ || ending.registration->stream->idle())
+        ended.push_back(std::move(ending.registration));
+    }
+    std::erase_if(ending_, [](const Ending& ending) { return ending.registration == nullptr; });
     const bool last = stopping_;
     lock.unlock();
     for (const std::unique_ptr<Registration>& registration : ended)

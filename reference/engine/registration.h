@@ -45,11 +45,12 @@ struct Registration {
 };
 using RegistrationRef = std::shared_ptr<Registration>;
 
-// Destroys registrations on a thread of its own, when their streams are idle; at the end all of
-// them, giving up what they wait for.
+// Destroys registrations on a thread of its own, when their streams are idle. What they still wait
+// for after `limit` is given up: their clients are gone, and until it ends their memory is held. At
+// the end all are.
 class StreamEnder {
  public:
-  StreamEnder();
+  explicit StreamEnder(std::chrono::milliseconds limit = std::chrono::seconds(5));
   ~StreamEnder();
   StreamEnder(const StreamEnder&) = delete;
   StreamEnder& operator=(const StreamEnder&) = delete;
@@ -61,7 +62,12 @@ class StreamEnder {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::unique_ptr<Registration>> ending_;
+  struct Ending {
+    std::unique_ptr<Registration> registration;
+    std::chrono::steady_clock::time_point until;
+  };
+  const std::chrono::milliseconds limit_;
+  std::vector<Ending> ending_;
   bool stopping_ = false;
   std::thread thread_;
 };
