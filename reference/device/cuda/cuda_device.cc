@@ -3,6 +3,7 @@
 #include "kvc/device/cuda_device.h"
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <mutex>
@@ -13,9 +14,12 @@
 #include "device/cuda/cuda_event.h"
 #include "device/cuda/cuda_memory.h"
 #include "device/cuda/cuda_stream.h"
+#include "device/cuda/event_watch.h"
 #include "device/cuda/janitor.h"
 #include "device/cuda/open_once.h"
+#include "device/cuda/spin_kernel.h"
 #include "device/cuda/transfer_kernel.h"
+#include "kvc/device/memory_gauge.h"
 #include "kvc/device/pin_memory.h"
 
 namespace kvc {
@@ -35,7 +39,7 @@ UuidBytes uuid_bytes(const cudaUUID_t& uuid) {
   return bytes;
 }
 
-class CudaDevice final : public Device, public MemoryPinner {
+class CudaDevice final : public Device, public MemoryPinner, public MemoryGauge {
  public:
   explicit CudaDevice(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {}
 
@@ -81,11 +85,18 @@ class CudaDevice final : public Device, public MemoryPinner {
   }
 
   std::unique_ptr<Stream> create_stream(const StreamOptions& options) override {
-    return std::make_unique<CudaStream>(gpu_, janitor_, options);
+    return std::make_unique<CudaStream>(gpu_, janitor_, watch_, options);
   }
 
   std::shared_ptr<void> pin(std::span<std::uint8_t> memory) override {
     return std::make_shared<PinnedRange>(gpu_, memory);
+  }
+
+  std::size_t free_bytes() override {
+    gpu_->enter();
+    std::size_t free = 0, total = 0;
+    gpu_->check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    return free;
   }
 
  private:
@@ -93,6 +104,7 @@ class CudaDevice final : public Device, public MemoryPinner {
 
   const std::shared_ptr<Gpu> gpu_;
   const std::shared_ptr<Janitor> janitor_ = std::make_shared<Janitor>();
+  const std::shared_ptr<EventWatch> watch_ = std::make_shared<EventWatch>(gpu_);
   const std::shared_ptr<OpenOnce<HandleBytes, ImportedMemory>> imported_ =
       std::make_shared<OpenOnce<HandleBytes, ImportedMemory>>();
   std::mutex exported_mutex_;
@@ -115,6 +127,9 @@ std::string usable_reason(const cudaDeviceProp& properties, int ordinal) {
 
 // The GPU of that UUID, or the first one.
 Found find_gpu(const std::string& uuid) {
+  // Streams share the GPU's queues, 8 by default, and one that waits for a client holds up those
+  // behind it in its queue. 32 is the most there are. Read by the driver when it starts.
+  ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   Found found;
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
@@ -131,12 +146,16 @@ Found find_gpu(const std::string& uuid) {
     }
     if (!uuid.empty() && !names_uuid(uuid, uuid_bytes(properties.uuid))) continue;
     found.reason = usable_reason(properties, ordinal);
-    if (!found.reason.empty()) return found;
+    if (!found.reason.empty()) {
+      if (uuid.empty()) continue;
+      return found;
+    }
     found.ordinal = ordinal;
     found.properties = properties;
     return found;
   }
-  found.reason = uuid.empty() ? "no GPU is visible" : "no GPU of UUID " + uuid + " is visible";
+  if (found.reason.empty())
+    found.reason = uuid.empty() ? "no GPU is visible" : "no GPU of UUID " + uuid + " is visible";
   return found;
 }
 
@@ -159,6 +178,8 @@ std::unique_ptr<Device> create_cuda_device(const CudaDeviceOptions& options) {
   auto gpu = std::make_shared<cuda::Gpu>(found.ordinal, cuda::uuid_bytes(found.properties.uuid),
                                          options.log);
   gpu->enter();
+  gpu->give_word(gpu->take_word());  // the pool is there before anything waits
+  gpu->check(cuda::find_spin_kernel(), "cudaFuncGetAttributes", "of the spin kernel");
   gpu->check(cuda::find_kernels(), "cudaFuncGetAttributes",
              "of this build's kernels, for " + std::string(found.properties.name));
   return std::make_unique<cuda::CudaDevice>(std::move(gpu));

@@ -29,9 +29,7 @@ TEST(CudaIpcExporter, DISABLED_Runs) {
   if (std::getenv(kExporterVariable) == nullptr) GTEST_SKIP() << "only as a child";
   const auto device = create_cuda_device({});
   const auto buffer = device->create_buffer(kSize);
-  const std::uint8_t mark = 0x5a;
-  ASSERT_EQ(cudaMemcpy(buffer->address() + kSize - 1, &mark, 1, cudaMemcpyHostToDevice),
-            cudaSuccess);
+  write_buffer(*buffer, kSize - 1, Bytes{0x5a});
   const auto event = device->create_event();
   std::cout << "HANDLES " << to_hex(buffer->ipc_handle()) << " " << to_hex(event->ipc_handle())
             << std::endl;
@@ -98,10 +96,9 @@ TEST_F(CudaIpcTest, OpensAnotherProcessesMemoryOnce) {
   auto second = device_->open_buffer(exporter.memory).value();
   EXPECT_EQ(first->address(), second->address());
   EXPECT_GE(first->size_bytes(), kSize);
-  std::uint8_t mark = 0;
-  ASSERT_EQ(cudaMemcpy(&mark, first->address() + kSize - 1, 1, cudaMemcpyDeviceToHost),
-            cudaSuccess);
-  EXPECT_EQ(mark, 0x5a);
+  Bytes mark(1);
+  read_buffer(*first, kSize - 1, mark);
+  EXPECT_EQ(mark, Bytes{0x5a});
   const auto event = device_->open_event(exporter.event);
   ASSERT_TRUE(event.ok()) << event.error().text();
   EXPECT_TRUE((*event)->complete()) << "never recorded";

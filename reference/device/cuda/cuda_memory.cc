@@ -4,6 +4,7 @@
 
 #include <cuda.h>
 
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -13,6 +14,8 @@
 
 namespace kvc::cuda {
 namespace {
+
+constexpr std::size_t kSharedAlone = std::size_t{2} << 20;
 
 std::string bytes_text(std::size_t size) { return "of " + std::to_string(size) + " bytes"; }
 
@@ -40,18 +43,20 @@ cudaError_t allocation_of(const void* address, std::size_t& size) {
 OwnMemory::OwnMemory(std::shared_ptr<Gpu> gpu, std::size_t size_bytes) : gpu_(std::move(gpu)) {
   gpu_->enter();
   void* address = nullptr;
-  gpu_->check(cudaMalloc(&address, size_bytes), "cudaMalloc", bytes_text(size_bytes));
+  if (size_bytes > SIZE_MAX - kSharedAlone) throw DeviceError("a buffer " + bytes_text(size_bytes));
+  const std::size_t whole = (size_bytes + kSharedAlone - 1) / kSharedAlone * kSharedAlone;
+  gpu_->check(cudaMalloc(&address, whole), "cudaMalloc", bytes_text(whole));
   address_ = static_cast<std::uint8_t*>(address);
   size_bytes_ = size_bytes;
   cudaError_t error = cudaMemsetAsync(address, 0, size_bytes, cudaStreamPerThread);
   if (error == cudaSuccess) error = cudaStreamSynchronize(cudaStreamPerThread);
   if (error == cudaSuccess) return;
-  cudaFree(address);
+  gpu_->free([address] { cudaFree(address); });
   gpu_->check(error, "cudaMemsetAsync", bytes_text(size_bytes));
 }
 
 OwnMemory::~OwnMemory() {
-  if (gpu_->try_enter()) cudaFree(address_);
+  gpu_->free([address = address_] { cudaFree(address); });
 }
 
 Bytes OwnMemory::export_handle() const {
@@ -84,7 +89,7 @@ Result<std::unique_ptr<ImportedMemory>> ImportedMemory::open(const std::shared_p
 }
 
 ImportedMemory::~ImportedMemory() {
-  if (gpu_->try_enter()) cudaIpcCloseMemHandle(address_);
+  gpu_->free([address = address_] { cudaIpcCloseMemHandle(address); });
 }
 
 PoolMemory::PoolMemory(std::shared_ptr<Gpu> gpu, std::size_t size_bytes, cudaStream_t stream)
@@ -98,22 +103,6 @@ PoolMemory::PoolMemory(std::shared_ptr<Gpu> gpu, std::size_t size_bytes, cudaStr
 
 PoolMemory::~PoolMemory() {
   if (gpu_->try_enter()) cudaFreeAsync(address_, stream_);
-}
-
-SharedWord::SharedWord(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)) {
-  void* host = nullptr;
-  gpu_->check(cudaHostAlloc(&host, sizeof *host_, cudaHostAllocMapped), "cudaHostAlloc");
-  host_ = static_cast<std::uint32_t*>(host);
-  set(0);
-  void* address = nullptr;
-  const cudaError_t error = cudaHostGetDevicePointer(&address, host, 0);
-  if (error != cudaSuccess) cudaFreeHost(host);
-  gpu_->check(error, "cudaHostGetDevicePointer");
-  gpu_address_ = static_cast<std::uint32_t*>(address);
-}
-
-SharedWord::~SharedWord() {
-  if (gpu_->try_enter()) cudaFreeHost(host_);
 }
 
 PinnedRange::PinnedRange(std::shared_ptr<Gpu> gpu, std::span<std::uint8_t> memory)
@@ -132,7 +121,9 @@ PinnedRange::PinnedRange(std::shared_ptr<Gpu> gpu, std::span<std::uint8_t> memor
 }
 
 PinnedRange::~PinnedRange() {
-  if (gpu_->try_enter()) cudaHostUnregister(memory_.data());
+  // Large memory takes its time, and its owner unmaps it next.
+  constexpr std::chrono::seconds kPatience{10};
+  gpu_->free([memory = memory_] { cudaHostUnregister(memory.data()); }, kPatience);
 }
 
 }  // namespace kvc::cuda

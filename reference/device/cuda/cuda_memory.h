@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "device/cuda/gpu.h"
 #include "kvc/device/device.h"
@@ -32,7 +33,9 @@ class GpuMemory {
   std::size_t size_bytes_ = 0;
 };
 
-// cudaMalloc: what can be exported. Zeroed, as host buffers are. Throws DeviceError.
+// cudaMalloc: what can be exported. Zeroed, as host buffers are. Of whole 2 MiB, as smaller ones
+// share their memory with others, which would then be exported with it (CUDA programming guide,
+// interprocess communication). Throws DeviceError.
 class OwnMemory final : public GpuMemory {
  public:
   OwnMemory(std::shared_ptr<Gpu> gpu, std::size_t size_bytes);
@@ -71,18 +74,17 @@ class PoolMemory final : public GpuMemory {
 // One word of pinned host memory that kernels can read.
 class SharedWord {
  public:
-  explicit SharedWord(std::shared_ptr<Gpu> gpu);
-  ~SharedWord();
+  explicit SharedWord(std::shared_ptr<Gpu> gpu) : gpu_(std::move(gpu)), word_(gpu_->take_word()) {}
+  ~SharedWord() { gpu_->give_word(word_); }
   SharedWord(const SharedWord&) = delete;
   SharedWord& operator=(const SharedWord&) = delete;
 
-  void set(std::uint32_t value) { *static_cast<volatile std::uint32_t*>(host_) = value; }
-  const std::uint32_t* on_gpu() const { return gpu_address_; }
+  void set(std::uint32_t value) { *static_cast<volatile std::uint32_t*>(word_.host) = value; }
+  const std::uint32_t* on_gpu() const { return word_.on_gpu; }
 
  private:
   const std::shared_ptr<Gpu> gpu_;
-  std::uint32_t* host_ = nullptr;
-  std::uint32_t* gpu_address_ = nullptr;
+  const Gpu::Word word_;
 };
 
 // Memory of the caller's, pinned until this is gone, so that copies cross the bus at its speed and

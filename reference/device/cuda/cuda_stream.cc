@@ -30,8 +30,9 @@ Gpu& entered(Gpu& gpu) {
 }  // namespace
 
 CudaStream::CudaStream(std::shared_ptr<Gpu> gpu, std::shared_ptr<Janitor> janitor,
-                       const StreamOptions& options)
+                       std::shared_ptr<EventWatch> watch, const StreamOptions& options)
     : gpu_((entered(*gpu), std::move(gpu))),
+      watch_(std::move(watch)),
       wait_limit_(options.wait_limit),
       host_work_(std::make_shared<HostWork>(std::move(janitor))),
       lanes_{{{gpu_, StreamPriority::kNormal}, {gpu_, StreamPriority::kHigh}}},
@@ -90,10 +91,13 @@ void CudaStream::wait(std::shared_ptr<Event> event) {
 
 void CudaStream::queue_waits() {
   for (PendingWait& pending : std::exchange(pending_waits_, {})) {
-    wait_for(lane(), *cuda_event(*pending.event).native());
-    kept_.push_back(std::move(pending.event));
+    auto gate = std::make_shared<SharedWord>(gpu_);
+    kept_.push_back(gate);
     unit_waits_ = true;
-    // CUDA cannot give a wait up. What it can is to look at the clock when the wait has ended.
+    if (!watch_->add(lane(), {pending.event, pending.until, abandoned_, unit_, std::move(gate)}))
+      wait_for(lane(), *cuda_event(*pending.event).native());
+    kept_.push_back(std::move(pending.event));
+    // A wait of the GPU's own cannot be given up. Then the clock is looked at when it has ended.
     queue_host_work(
         [unit = unit_, word = spoiled_, abandoned = abandoned_, until = pending.until](bool) {
           if (abandoned->load() || Clock::now() > until) unit->failed.store(true);

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "device/cuda/cuda_event.h"
+#include "device/cuda/event_watch.h"
 #include "device/cuda/host_work.h"
 #include "device/cuda/native_stream.h"
 #include "device/cuda/staging.h"
@@ -31,7 +32,7 @@ class CudaStream final : public Stream {
  public:
   // Throws DeviceError.
   CudaStream(std::shared_ptr<Gpu> gpu, std::shared_ptr<Janitor> janitor,
-             const StreamOptions& options);
+             std::shared_ptr<EventWatch> watch, const StreamOptions& options);
   ~CudaStream() override;
 
   using Stream::host_function;
@@ -69,6 +70,7 @@ class CudaStream final : public Stream {
   void queue_host_work(HostWork::Function function);
 
   const std::shared_ptr<Gpu> gpu_;
+  const std::shared_ptr<EventWatch> watch_;
   const std::chrono::milliseconds wait_limit_;
   const std::shared_ptr<std::atomic<bool>> abandoned_ = std::make_shared<std::atomic<bool>>(false);
   const std::shared_ptr<HostWork> host_work_;

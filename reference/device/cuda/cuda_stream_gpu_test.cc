@@ -58,16 +58,15 @@ std::shared_ptr<BlockSpace> make_space(Device& device, const Shape& shape, std::
 }
 
 std::vector<ChunkCopy> make_chunks(const Layout& layout, CopyDirection direction,
-                                   std::vector<Bytes>& objects, std::size_t first_block) {
+                                   const GpuTest::Objects& objects, std::size_t first_block) {
   std::vector<ChunkCopy> chunks;
-  for (std::size_t i = 0; i < objects.size(); ++i) {
-    objects[i].resize(layout.chunk_bytes);
+  for (std::size_t i = 0; i < objects.count(); ++i) {
     ChunkCopy chunk;
     chunk.direction = direction;
-    chunk.object = objects[i].data();
+    chunk.object = objects[i];
     for (std::size_t block = 0; block < layout.blocks_per_chunk(); ++block)
       chunk.block_ids.push_back(static_cast<std::int64_t>(
-          first_block + (objects.size() - i) * layout.blocks_per_chunk() - 1 - block));
+          first_block + (objects.count() - i) * layout.blocks_per_chunk() - 1 - block));
     chunks.push_back(std::move(chunk));
   }
   return chunks;
@@ -82,10 +81,10 @@ TEST_F(CudaStreamTest, CopiesExactlyInEveryLayout) {
     std::vector<Bytes> images;
     for (const auto& buffer : space->buffers) {
       images.push_back(test::random_bytes(buffer->size_bytes(), images.size() + 1));
-      upload(*buffer, images.back());
+      write_buffer(*buffer, 0, images.back());
     }
     const auto stream = device_->create_stream({});
-    std::vector<Bytes> objects(4);
+    const Objects objects(*device_, layout, 4);
     auto chunks = make_chunks(layout, CopyDirection::kBlocksToChunk, objects, 0);
     stream->begin_unit();
     stream->copy(space, chunks);
@@ -111,7 +110,7 @@ TEST_F(CudaStreamTest, CopiesExactlyInEveryLayout) {
     stream->copy(space, chunks);
     stream->synchronize();
     for (std::size_t i = 0; i < images.size(); ++i)
-      EXPECT_EQ(download(*space->buffers[i], images[i].size()), images[i]) << "tensor " << i;
+      EXPECT_EQ(download(*space->buffers[i]), images[i]) << "tensor " << i;
   }
 }
 
@@ -119,7 +118,7 @@ TEST_F(CudaStreamTest, WaitsCopiesTellsAndCompletesInThisOrder) {
   const auto space = make_space(*device_, shapes().front(), 64);
   const auto stream = device_->create_stream({});
   const auto done = device_->create_event();
-  std::vector<Bytes> objects(2);
+  const Objects objects(*device_, space->layout, 2);
   const auto chunks = make_chunks(space->layout, CopyDirection::kBlocksToChunk, objects, 0);
   std::promise<bool> told;
   std::future<bool> answer = told.get_future();
@@ -142,9 +141,9 @@ TEST_F(CudaStreamTest, WaitsCopiesTellsAndCompletesInThisOrder) {
 TEST_F(CudaStreamTest, AnAbandonedUnitTouchesNoBlocks) {
   const auto space = make_space(*device_, shapes().front(), 64);
   const Bytes before = test::random_bytes(space->buffers[0]->size_bytes(), 1);
-  upload(*space->buffers[0], before);
+  write_buffer(*space->buffers[0], 0, before);
   const auto stream = device_->create_stream({});
-  std::vector<Bytes> objects(2);
+  const Objects objects(*device_, space->layout, 2);
   const auto chunks = make_chunks(space->layout, CopyDirection::kChunkToBlocks, objects, 0);
   std::promise<bool> told;
   ManualEvent engine(*device_);  // a kernel that still runs
@@ -156,19 +155,23 @@ TEST_F(CudaStreamTest, AnAbandonedUnitTouchesNoBlocks) {
   engine.complete();
   EXPECT_FALSE(told.get_future().get());
   stream->synchronize();
-  EXPECT_EQ(download(*space->buffers[0], before.size()), before);
+  EXPECT_EQ(download(*space->buffers[0]), before);
 }
 
-TEST_F(CudaStreamTest, CopiesFromPinnedMemory) {
+TEST_F(CudaStreamTest, CopiesMemoryThatIsNotPinned) {
   const auto space = make_space(*device_, shapes().front(), 64);
-  std::vector<Bytes> objects(1);
-  const auto chunks = make_chunks(space->layout, CopyDirection::kBlocksToChunk, objects, 0);
-  const auto pinned = pin_host_memory(*device_, objects[0]);
-  ASSERT_NE(pinned, nullptr);
+  const Layout& layout = space->layout;
+  write_buffer(*space->buffers[0], 0, test::random_bytes(space->buffers[0]->size_bytes(), 3));
+  const Objects pinned(*device_, layout, 1);
+  auto chunks = make_chunks(layout, CopyDirection::kBlocksToChunk, pinned, 0);
+  Bytes plain(layout.chunk_bytes);
   const auto stream = device_->create_stream({});
   stream->begin_unit();
   stream->copy(space, chunks);
+  chunks.front().object = plain.data();
+  stream->copy(space, chunks);
   stream->synchronize();
+  EXPECT_EQ(std::memcmp(plain.data(), pinned[0], plain.size()), 0);
 }
 
 }  // namespace

@@ -19,13 +19,13 @@ class ManualCudaEvent final : public ManualEvent::Impl {
         stream_(gpu_, StreamPriority::kNormal),
         word_(gpu_) {
     gpu_->check(launch_spin(word_.on_gpu(), stream_.get()), "spin_kernel");
-    gpu_->check(cudaEventRecord(native.get(), stream_.get()), "cudaEventRecord");
+    if (const cudaError_t error = cudaEventRecord(native.get(), stream_.get());
+        error != cudaSuccess) {
+      end();
+      gpu_->check(error, "cudaEventRecord");
+    }
   }
-  // The kernel reads the word, so it ends before that does.
-  ~ManualCudaEvent() override {
-    complete();
-    if (gpu_->try_enter()) cudaStreamSynchronize(stream_.get());
-  }
+  ~ManualCudaEvent() override { end(); }
   ManualCudaEvent(const ManualCudaEvent&) = delete;
   ManualCudaEvent& operator=(const ManualCudaEvent&) = delete;
 
@@ -33,6 +33,12 @@ class ManualCudaEvent final : public ManualEvent::Impl {
   void complete() override { word_.set(1); }
 
  private:
+  // The kernel reads the word, so it ends before that does.
+  void end() {
+    complete();
+    if (gpu_->try_enter()) cudaStreamSynchronize(stream_.get());
+  }
+
   const std::shared_ptr<Event> event_;
   const std::shared_ptr<Gpu> gpu_;
   NativeStream stream_;

@@ -2,10 +2,10 @@
 // Copyright the kvconform authors
 //
 // OpenOnce: what is named by a key is opened at most once at a time, shared by all who ask for it,
-// and closed with the last of them. Opening and closing of the same key never run at the same time;
-// an opening may come before the closing that it overtook, so what is opened counts itself, as
-// CUDA's mappings do. Any thread may call anything; `open` and the value's end run under the key's
-// lock.
+// and closed with the last of them. Opening and the value's end never run at the same time for one
+// key; an opening may come before the end that it overtook, and before what the end leaves to a
+// Freer, so what is opened counts itself, as CUDA's mappings do. Any thread may call anything;
+// `open` and the value's end run under the key's lock.
 #pragma once
 
 #include <cstddef>

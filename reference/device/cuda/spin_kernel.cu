@@ -17,4 +17,9 @@ cudaError_t launch_spin(const std::uint32_t* word_on_gpu, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
+cudaError_t find_spin_kernel() {
+  cudaFuncAttributes attributes;
+  return cudaFuncGetAttributes(&attributes, spin_kernel);
+}
+
 }  // namespace kvc::cuda

@@ -13,4 +13,7 @@ namespace kvc::cuda {
 // Runs until *word, in mapped host memory, is not 0.
 cudaError_t launch_spin(const std::uint32_t* word_on_gpu, cudaStream_t stream);
 
+// Loads it, as find_kernels() does the others.
+cudaError_t find_spin_kernel();
+
 }  // namespace kvc::cuda

@@ -41,8 +41,10 @@ void Staging::join(cudaStream_t stream) {
     if (error == cudaSuccess) error = cudaStreamWaitEvent(stream, bus_end_.get(), 0);
     if (error == cudaSuccess) continue;
     const std::string text = gpu_->meet(error, "cudaStreamWaitEvent", "for the bus");
-    if (const cudaError_t left = cudaStreamSynchronize(bus); left != cudaSuccess)
-      gpu_->meet(left, "cudaStreamSynchronize", "of the bus");
+    // Of both: whoever called gives up the objects that they read and write.
+    for (const cudaStream_t each : {to_host(), to_gpu()})
+      if (const cudaError_t left = cudaStreamSynchronize(each); left != cudaSuccess)
+        gpu_->meet(left, "cudaStreamSynchronize", "of the bus");
     throw DeviceError(text);
   }
 }

@@ -89,6 +89,19 @@ KVC_HOST_DEVICE TransferPlace place_of(const TransferLaunch& launch, const Trans
                            (in_chunk * block_vectors + in_block) * shape.vector_bytes};
 }
 
+// Threads of a thread block, and thread blocks a plane: enough to hide the latency of memory on the
+// largest GPUs; each thread strides over the rest.
+inline constexpr std::uint32_t kTransferThreads = 256;
+inline constexpr std::uint32_t kThreadBlocksMax = 4096;
+
+// REQUIRES: planes.
+KVC_HOST_DEVICE std::uint32_t thread_blocks(const TransferLaunch& launch) {
+  const std::uint64_t vectors = vectors_of_block(launch.shape) * launch.num_blocks;
+  const std::uint64_t needed = (vectors + kTransferThreads - 1) / kTransferThreads;
+  const std::uint64_t most = kThreadBlocksMax / launch.num_planes + 1;
+  return static_cast<std::uint32_t>(needed < most ? needed : most);
+}
+
 // A vector of kBytes as one load and one store. All other access to the bytes, on the host, is as
 // bytes, so no two types meet.
 template <unsigned kBytes>

@@ -5,12 +5,8 @@
 namespace kvc::cuda {
 namespace {
 
-constexpr unsigned kThreads = 256;
-// Enough to hide the latency of memory on the largest GPUs; each thread strides over the rest.
-constexpr std::uint64_t kThreadBlocksMax = 4096;
-
 template <class Vector, bool kToObject>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kTransferThreads)
     transfer_kernel(const __grid_constant__ TransferLaunch launch) {
   if (is_spoiled(launch)) return;
   const TransferPlane plane = launch.planes[blockIdx.y];
@@ -23,21 +19,18 @@ template <class Vector>
 cudaError_t launch_with(const TransferLaunch& launch, bool to_object, dim3 grid,
                         cudaStream_t stream) {
   if (to_object)
-    transfer_kernel<Vector, true><<<grid, kThreads, 0, stream>>>(launch);
+    transfer_kernel<Vector, true><<<grid, kTransferThreads, 0, stream>>>(launch);
   else
-    transfer_kernel<Vector, false><<<grid, kThreads, 0, stream>>>(launch);
+    transfer_kernel<Vector, false><<<grid, kTransferThreads, 0, stream>>>(launch);
   return cudaGetLastError();
 }
 
 }  // namespace
 
 cudaError_t launch_transfer(const TransferLaunch& launch, bool to_object, cudaStream_t stream) {
-  const std::uint64_t vectors = vectors_of_block(launch.shape) * launch.num_blocks;
-  if (vectors == 0 || launch.num_planes == 0) return cudaSuccess;
-  const std::uint64_t per_plane = kThreadBlocksMax / launch.num_planes + 1;
-  const std::uint64_t needed = (vectors + kThreads - 1) / kThreads;
-  const dim3 grid(static_cast<unsigned>(needed < per_plane ? needed : per_plane),
-                  launch.num_planes);
+  if (vectors_of_block(launch.shape) * launch.num_blocks == 0 || launch.num_planes == 0)
+    return cudaSuccess;
+  const dim3 grid(thread_blocks(launch), launch.num_planes);
   cudaError_t error = cudaSuccess;
   with_vector(launch.shape.vector_bytes, [&](auto vector) {
     error = launch_with<decltype(vector)>(launch, to_object, grid, stream);
@@ -46,8 +39,17 @@ cudaError_t launch_transfer(const TransferLaunch& launch, bool to_object, cudaSt
 }
 
 cudaError_t find_kernels() {
-  cudaFuncAttributes attributes;
-  return cudaFuncGetAttributes(&attributes, transfer_kernel<TransferVector<16>, true>);
+  cudaError_t error = cudaSuccess;
+  for (const std::uint32_t vector_bytes : {16U, 8U, 4U, 2U, 1U})
+    with_vector(vector_bytes, [&](auto vector) {
+      using Vector = decltype(vector);
+      cudaFuncAttributes attributes;
+      if (error == cudaSuccess)
+        error = cudaFuncGetAttributes(&attributes, transfer_kernel<Vector, true>);
+      if (error == cudaSuccess)
+        error = cudaFuncGetAttributes(&attributes, transfer_kernel<Vector, false>);
+    });
+  return error;
 }
 
 }  // namespace kvc::cuda

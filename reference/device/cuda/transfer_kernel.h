@@ -19,7 +19,8 @@ namespace kvc::cuda {
 // Queues the launch; what it answers is the launch's own error.
 cudaError_t launch_transfer(const TransferLaunch& launch, bool to_object, cudaStream_t stream);
 
-// Whether this build has code for the current GPU.
+// Whether this build has code for the current GPU. Loads all kernels: CUDA loads them lazily, and
+// to load one may wait for all that the GPU has to do, a wait for a client's event included.
 cudaError_t find_kernels();
 
 }  // namespace kvc::cuda

@@ -2,6 +2,9 @@
 // Copyright the kvconform authors
 #include "kvc/device/host_device.h"
 
+#include <sys/statvfs.h>
+
+#include <cerrno>
 #include <utility>
 
 #include "device/host/host_buffer.h"
@@ -10,13 +13,15 @@
 #include "device/host/host_stream.h"
 #include "device/host/shm_mapping.h"
 #include "device/host/shm_names.h"
+#include "device/host/system_error.h"
+#include "kvc/device/memory_gauge.h"
 
 namespace kvc {
 namespace {
 
 constexpr std::string_view kUuidPrefix = "HOST-";
 
-class HostDevice final : public Device {
+class HostDevice final : public Device, public MemoryGauge {
  public:
   explicit HostDevice(const std::string& name_prefix)
       : names_(std::make_shared<ShmNames>(name_prefix, kExportedEventsKept)) {}
@@ -47,6 +52,13 @@ class HostDevice final : public Device {
 
   std::unique_ptr<Stream> create_stream(const StreamOptions& options) override {
     return std::make_unique<HostStream>(options);
+  }
+
+  std::size_t free_bytes() override {
+    constexpr const char* kShmFolder = "/dev/shm";
+    struct statvfs status = {};
+    if (::statvfs(kShmFolder, &status) != 0) throw_system_error("statvfs", kShmFolder, errno);
+    return static_cast<std::size_t>(status.f_bavail) * status.f_frsize;
   }
 
  private:

@@ -18,11 +18,11 @@
 // nothing synchronizes the whole device. Copies gather on the GPU and cross the bus in whole chunk
 // objects, one piece crossing while the next is gathered. What differs from the host device, as
 // CUDA cannot take back what was queued:
-//   - A wait that takes longer than its limit, or a stream that is abandoned, fails the unit once
-//     the wait ends; its copies touch no blocks, its host functions are told, and its events do
-//     complete.
-//   - A stream that is destroyed while a wait still pends is given kCudaDrainLimit to end. After
-//     that what it has queued is left, with all that it might still touch, to the process's end.
+//   - A unit whose wait failed (it took longer than its limit, or the stream was abandoned) touches
+//     no blocks, its host functions are told, and its events do complete.
+//   - Where the driver knows no wait for a word in memory (cuStreamWaitValue32), a wait fails only
+//     once it ends; a stream that is destroyed before is given kCudaDrainLimit. After that what it
+//     has queued is left, with all that it might still touch, to the process's end.
 //   - Of two writes of one batch to the same block, either may stay.
 //
 // Errors: a call that fails throws DeviceError, and the request that made it fails. An error after
@@ -51,7 +51,8 @@ struct CudaSupport {
 CudaSupport cuda_support();
 
 struct CudaDeviceOptions {
-  // Which GPU, by UUID; empty: the first that CUDA_VISIBLE_DEVICES lets us see.
+  // Which GPU, by UUID; empty: the first usable one that
+  // CUDA_VISIBLE_DEVICES lets us see.
   std::string device_uuid;
   // Told once when the device ends, and of what is odd but survived. Any thread.
   std::function<void(const std::string&)> log = [](const std::string&) {};
