@@ -10,12 +10,10 @@
 
 namespace kvc::conformance {
 
-inline const std::vector<Capability> kBlendV2Needs = {Capability::kBlendV2,
-                                                      Capability::kHostDevice};
-inline const std::vector<Capability> kBlendV1Needs = {Capability::kBlendV1,
-                                                      Capability::kHostDevice};
+inline const std::vector<Capability> kBlendV2Needs = {Capability::kBlendV2, Capability::kDevice};
+inline const std::vector<Capability> kBlendV1Needs = {Capability::kBlendV1, Capability::kDevice};
 inline const std::vector<Capability> kBlendBothNeeds = {Capability::kBlendV1, Capability::kBlendV2,
-                                                        Capability::kHostDevice};
+                                                        Capability::kDevice};
 
 void add_blend_registration_cases(CaseList& cases);
 void add_blend_store_cases(CaseList& cases);

@@ -136,7 +136,7 @@ void add_blend_forget_cases(CaseList& cases) {
   cases.add({"Blend.EvictedIsNotFound",
              {"blend.only-stored"},
              "What was evicted is not found; stored again it is.",
-             {Capability::kBlendV2, Capability::kHostDevice, Capability::kSmallCache},
+             {Capability::kBlendV2, Capability::kDevice, Capability::kSmallCache},
              evicted_is_not_found});
 }
 

@@ -52,8 +52,8 @@ std::vector<Span> Paragraphs::of(const Tokens& query) const {
 
 namespace {
 
-const std::vector<Capability> kPatternNeeds = {Capability::kBlendPatterns, Capability::kHostDevice};
-const std::vector<Capability> kWholeNeeds = {Capability::kBlendWhole, Capability::kHostDevice};
+const std::vector<Capability> kPatternNeeds = {Capability::kBlendPatterns, Capability::kDevice};
+const std::vector<Capability> kWholeNeeds = {Capability::kBlendWhole, Capability::kDevice};
 
 constexpr BlendGeneration kV1 = BlendGeneration::kV1;
 

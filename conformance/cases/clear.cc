@@ -9,7 +9,7 @@
 namespace kvc::conformance {
 namespace {
 
-const std::vector<Capability> kNeeds = {Capability::kHostDevice};
+const std::vector<Capability> kNeeds = {Capability::kDevice};
 
 TransferResult reply_of(Case& test, EnginePlayer& player, const Sent& sent,
                         const std::string& what) {

@@ -7,6 +7,8 @@ namespace kvc::conformance {
 void add_data_cases(CaseList& cases) {
   add_registration_cases(cases);
   add_registration_refusal_cases(cases);
+  add_memory_cases(cases);
+  add_gpu_cases(cases);
   add_layout_cases(cases);
   add_layout_pair_cases(cases);
   add_layout_size_cases(cases);

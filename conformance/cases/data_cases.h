@@ -12,11 +12,13 @@ namespace kvc::conformance {
 void add_clear_cases(CaseList& cases);
 void add_event_cases(CaseList& cases);
 void add_eviction_cases(CaseList& cases);
+void add_gpu_cases(CaseList& cases);
 void add_layout_cases(CaseList& cases);
 void add_layout_pair_cases(CaseList& cases);
 void add_layout_size_cases(CaseList& cases);
 void add_lock_cases(CaseList& cases);
 void add_lookup_cases(CaseList& cases);
+void add_memory_cases(CaseList& cases);
 void add_query_cases(CaseList& cases);
 void add_registration_cases(CaseList& cases);
 void add_registration_refusal_cases(CaseList& cases);

@@ -4,19 +4,18 @@
 // Events: a transfer waits for the client's event, its reply does not wait for the transfer, and
 // the returned event says when it is done. An event that is completed late, by hand, shows all
 // three. Handles that do not open are in transfer_refusals.cc.
-#include <sys/mman.h>
-
 #include <optional>
 #include <string>
 
 #include "conformance/cases/data_cases.h"
 #include "conformance/harness/engine_player.h"
+#include "conformance/harness/exporter.h"
 #include "kvc/device/host_device.h"
 
 namespace kvc::conformance {
 namespace {
 
-const std::vector<Capability> kNeeds = {Capability::kHostDevice};
+const std::vector<Capability> kNeeds = {Capability::kDevice};
 
 TransferResult reply_of(Case& test, EnginePlayer& player, const Sent& sent,
                         const std::string& what) {
@@ -45,6 +44,42 @@ void store_waits(Case& test) {
   test.expect_equal(player.lookup(key), Int(2), "chunks found by LOOKUP after the returned event");
   player.retrieve_ok(key, player.blocks(2, 2));
   player.expect_contents(player.blocks(2, 2), contents, "what was stored after the client's event");
+}
+
+// As an engine has it: its blocks are written by work that is queued on a stream behind what still
+// runs, and the event is recorded behind that.
+void store_waits_for_a_stream(Case& test) {
+  EnginePlayer player = registered_player(test, small_shape(test, 4));
+  const Tokens tokens = player.fresh_chunks(1);
+  const Contents contents = player.fill(player.blocks(1), test.random()());
+  const std::shared_ptr<const BlockSpace> space = player.block_space();
+  Bytes object(space->layout.chunk_bytes);
+  const std::unique_ptr<Stream> stream = test.device().create_stream({});
+  const std::shared_ptr<Event> written = test.device().create_event();
+  const auto copy = [&](CopyDirection direction, const BlockIds& blocks) {
+    stream->copy(space, {ChunkCopy{direction, object.data(), blocks, 0}});
+  };
+  stream->begin_unit();
+  copy(CopyDirection::kBlocksToChunk, player.blocks(1));
+  stream->synchronize();
+  ManualEvent running(test.device());
+  stream->begin_unit();
+  stream->wait(running.event());
+  copy(CopyDirection::kChunkToBlocks, player.blocks(0));
+  stream->record(written);
+
+  const Sent sent = player.send_store(player.key(tokens), player.blocks(0), written->ipc_handle());
+  const TransferResult stored = reply_of(test, player, sent, "STORE");
+  test.expect(!player.event_completes_within_grace(stored.event_handle),
+              "the returned event is not complete while the engine's work still runs",
+              "it is complete");
+  player.expect_lookup(tokens, Int(0), "while the engine's work still runs");
+  running.complete();
+  player.wait_done(stored.event_handle);
+  const Key key = player.key(tokens);
+  test.expect_equal(player.lookup(key), Int(1), "chunks found by LOOKUP after the returned event");
+  player.retrieve_ok(key, player.blocks(2));
+  player.expect_contents(player.blocks(2), contents, "what the engine's work wrote");
 }
 
 void reply_comes_first(Case& test) {
@@ -166,14 +201,9 @@ void store_then_retrieve(Case& test) {
 void dead_exporter(Case& test) {
   EnginePlayer player = registered_player(test, small_shape(test, 3));
   const Tokens tokens = player.fresh_chunks(1);
-  Bytes handle;
-  {
-    const ManualHostEvent event(test.device());
-    handle = event.ipc_handle();
-    // As when its exporter was killed and swept after.
-    const std::string name(as_text(handle).substr(8));
-    if (shm_unlink(name.c_str()) != 0) test.harness("the event's object cannot be removed");
-  }
+  Exporter owner(test, 4096);
+  const Bytes handle = owner.event_handle();
+  owner.end();
   player.expect_never_true(player.send_store(player.key(tokens), player.blocks(0), handle),
                            "STORE with the handle of an event that is gone");
   player.expect_lookup(tokens, Int(0), "after the STORE that was refused");
@@ -253,6 +283,12 @@ void add_event_cases(CaseList& cases) {
              "returned one, and holds what was there when the client's event completed.",
              kNeeds,
              store_waits});
+  cases.add({"Events.StoreWaitsForWorkOfAStream",
+             {"events.store-waits", "events.not-visible-before"},
+             "STORE stores what the engine's stream writes into the blocks behind work that still "
+             "runs (on a GPU, a kernel), and before the event that it records there.",
+             kNeeds,
+             store_waits_for_a_stream});
   cases.add(
       {"Events.DoneWhenTheReturnedOneIs",
        {"events.visible-at-once"},

@@ -17,7 +17,7 @@
 namespace kvc::conformance {
 namespace {
 
-const std::vector<Capability> kNeeds = {Capability::kHostDevice, Capability::kSmallCache};
+const std::vector<Capability> kNeeds = {Capability::kDevice, Capability::kSmallCache};
 
 // A chunk takes about this part of the cache: few enough for a quick case, and enough that locked
 // ones (of which the cases keep at most eight) leave room to evict in.

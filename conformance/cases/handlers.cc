@@ -177,20 +177,20 @@ void add_handlers_cases(CaseList& list, const Registry&) {
       {.id = "Handlers.StoreAndRetrieveKeepOrder",
        .proves = {"handlers.data-order"},
        .claim = "100 STOREs and RETRIEVEs of one client, pipelined, are answered in their order.",
-       .needs = {Capability::kHostDevice},
+       .needs = {Capability::kDevice},
        .body = data_keeps_order});
   list.add({.id = "Handlers.SlowLookupsDelayNoNoop",
             .proves = {"handlers.blocking-delays-no-sync", "handlers.independent-clients"},
             .claim =
                 "Behind 200 LOOKUPs of 100,000 tokens a NOOP of the same client and one of another "
                 "are answered before they are done.",
-            .needs = {Capability::kHostDevice},
+            .needs = {Capability::kDevice},
             .body = slow_lookups_delay_no_noop});
   list.add({.id = "Handlers.AWaitingStoreHoldsUpNobody",
             .proves = {"handlers.store-wait-holds-up-nobody"},
             .claim = "While a STORE waits for its client's event PING, NOOP and GET_CHUNK_SIZE are "
                      "answered.",
-            .needs = {Capability::kHostDevice},
+            .needs = {Capability::kDevice},
             .body = waiting_store_holds_up_nobody});
   list.add({.id = "Handlers.RefusedRequestsLeaveTheirNeighboursAlone",
             .proves = {"handlers.independent-clients", "typing.refusal-is-silent"},

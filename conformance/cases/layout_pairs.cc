@@ -87,7 +87,7 @@ void add_move(CaseList& cases, const std::string& id, const std::string& claim, 
   cases.add({"Layout." + id,
              {"layout.object-form"},
              claim,
-             {Capability::kHostDevice},
+             {Capability::kDevice},
              [from = std::move(from), to = std::move(to)](Case& test) {
                expect_move(test, from(test), to(test));
              }});

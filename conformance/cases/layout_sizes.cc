@@ -82,7 +82,7 @@ void add_chunk_counts(CaseList& cases) {
                {"layout.table", "retrieve.exact"},
                "A request of " + std::to_string(count) + (count == 1 ? " chunk" : " chunks") +
                    " in the layout " + layout.words + " is exact.",
-               {Capability::kHostDevice},
+               {Capability::kDevice},
                [layout, count](Case& test) {
                  EnginePlayer player =
                      registered_player(test, many_chunks_shape(test, layout.format, count));
@@ -128,7 +128,7 @@ void add_skip(CaseList& cases, const std::string& id, const std::string& words,
   cases.add({"Layout." + id,
              {"retrieve.skip", "retrieve.exact"},
              "Skipped blocks stay as they are, and the others are exact, " + words + ".",
-             {Capability::kHostDevice},
+             {Capability::kDevice},
              [shape = std::move(shape)](Case& test) { expect_skips(test, shape(test)); }});
 }
 

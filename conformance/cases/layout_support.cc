@@ -66,7 +66,7 @@ void add_round_trip(CaseList& cases, const LayoutCase& layout_case) {
   cases.add({"Layout." + layout_case.id,
              {layout_case.requirement, "retrieve.exact", "retrieve.untouched"},
              layout_case.claim,
-             {Capability::kHostDevice},
+             {Capability::kDevice},
              [shape = layout_case.shape](Case& test) {
                EnginePlayer player = registered_player(test, shape(test));
                expect_round_trip(test, player);

@@ -183,7 +183,7 @@ void add_layout_cases(CaseList& cases) {
   cases.add({"Layout.WithoutHintsIsNhd",
              {"layout.nhd-default", "retrieve.exact"},
              "vLLM's tensors without any hint are taken as NHD.",
-             {Capability::kHostDevice},
+             {Capability::kDevice},
              [](Case& test) {
                EnginePlayer nhd(test, layout_shape(test, KvFormat::kNlXTwoNbBsNhHs),
                                 test.unique("model"));
@@ -195,7 +195,7 @@ void add_layout_cases(CaseList& cases) {
   cases.add({"Layout.HandleFormsAreExact",
              {"layout.handle-forms"},
              "torch's memory handle opens behind version bytes 1, 2 and 3, and bare.",
-             {Capability::kHostDevice},
+             {Capability::kDevice},
              [](Case& test) {
                for (const Bytes& lead : {Bytes{1, 'c'}, Bytes{2, 'c'}, Bytes{3, 'c'}, Bytes{}}) {
                  test.step("lead bytes \"" + to_hex(lead) + "\"");

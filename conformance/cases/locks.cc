@@ -9,7 +9,7 @@
 namespace kvc::conformance {
 namespace {
 
-const std::vector<Capability> kNeeds = {Capability::kHostDevice};
+const std::vector<Capability> kNeeds = {Capability::kDevice};
 
 Contents stored(Case& test, EnginePlayer& player, const Tokens& tokens) {
   const std::size_t num_chunks = tokens.size() / player.chunk_size();

@@ -10,7 +10,7 @@
 namespace kvc::conformance {
 namespace {
 
-const std::vector<Capability> kNeeds = {Capability::kHostDevice};
+const std::vector<Capability> kNeeds = {Capability::kDevice};
 
 Tokens first_chunks(const EnginePlayer& player, const Tokens& tokens, std::size_t num_chunks) {
   return {tokens.begin(),

@@ -10,7 +10,7 @@
 namespace kvc::conformance {
 namespace {
 
-const std::vector<Capability> kNeeds = {Capability::kHostDevice};
+const std::vector<Capability> kNeeds = {Capability::kDevice};
 constexpr int kRounds = 8;
 
 TransferResult true_reply(Case& test, EnginePlayer& player, const Sent& sent,

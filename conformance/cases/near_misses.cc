@@ -15,7 +15,7 @@
 namespace kvc::conformance {
 namespace {
 
-const std::vector<Capability> kNeeds = {Capability::kHostDevice};
+const std::vector<Capability> kNeeds = {Capability::kDevice};
 
 // All eight values, in the order in which the real encoder writes the fields, without their names.
 void key_without_names(Case& test) {

@@ -101,7 +101,7 @@ void add_observability_cases(CaseList& list, const Registry&) {
   list.add({.id = "Observability.ReportChangesNoCacheState",
             .proves = {"observability.changes-nothing"},
             .claim = "Reports about a request change neither what is found nor what is locked.",
-            .needs = {Capability::kHostDevice},
+            .needs = {Capability::kDevice},
             .body = changes_no_cache_state});
 }
 

@@ -8,8 +8,8 @@
 namespace kvc::conformance {
 namespace {
 
-const std::vector<Capability> kNeeds = {Capability::kHostDevice};
-const std::vector<Capability> kNeedsHits = {Capability::kHostDevice, Capability::kLookupHits};
+const std::vector<Capability> kNeeds = {Capability::kDevice};
+const std::vector<Capability> kNeedsHits = {Capability::kDevice, Capability::kLookupHits};
 
 Key looked_up(EnginePlayer& player, std::size_t num_chunks) {
   const Tokens tokens = player.fresh_chunks(num_chunks);

@@ -9,7 +9,7 @@
 namespace kvc::conformance {
 namespace {
 
-const std::vector<Capability> kNeeds = {Capability::kHostDevice};
+const std::vector<Capability> kNeeds = {Capability::kDevice};
 
 // One chunk through `player`, exact.
 void expect_serves(Case& test, EnginePlayer& player, const std::string& what) {

@@ -4,8 +4,11 @@
 // Registration: what REGISTER_KV_CACHE refuses. Its result is None, so a refusal is silence; and
 // nothing of the instance is there afterwards: no STORE is True, its model finds nothing, and the
 // right REGISTER then works.
+#include <memory>
+
 #include "conformance/cases/data_cases.h"
 #include "conformance/harness/engine_player.h"
+#include "conformance/harness/exporter.h"
 
 namespace kvc::conformance {
 namespace {
@@ -15,6 +18,7 @@ struct Wire {
   KVCache cache;
   EngineType engine;
   LayoutHints hints;
+  std::shared_ptr<const void> kept;  // until the case is over
 };
 
 struct Refusal {
@@ -38,7 +42,7 @@ void expect_refused(Case& test, const Refusal& refusal) {
   player.unregister_kv_cache();
 
   EnginePlayer odd(test, refusal.shape ? refusal.shape(test) : usual(test), player.model_name());
-  Wire wire{odd.kv_cache(), odd.engine_type(), odd.hints()};
+  Wire wire{odd.kv_cache(), odd.engine_type(), odd.hints(), nullptr};
   refusal.spoil(test, wire);
   const Sent sent = player.send_register(wire.cache, wire.engine, wire.hints);
   player.client().expect_silence(sent, "REGISTER_KV_CACHE with " + refusal.claim);
@@ -82,6 +86,14 @@ std::int64_t num_elements(const IpcTensor& tensor) {
 }
 
 Bytes& handle_of(IpcTensor& tensor) { return std::get<TorchIpcHandle>(tensor.handle).handle; }
+
+// Large enough that a GPU gives it memory of its own, which goes when it is freed.
+constexpr std::int64_t kForeignBytes = std::int64_t{8} << 20;
+
+// Behind the two bytes that torch puts before the handle.
+void put_handle(IpcTensor& tensor, const Bytes& handle) {
+  std::copy(handle.begin(), handle.end(), handle_of(tensor).begin() + 2);
+}
 
 EngineShape mla(Case& test) {
   EngineShape shape = usual(test);
@@ -278,6 +290,43 @@ std::vector<Refusal> wrong_handles() {
       {"UnknownMemoryOfTheLastTensor", "a last tensor whose memory is not there",
        "registration.refuses-handles",
        [](Case&, Wire& wire) { handle_of(wire.cache.back()).at(20) ^= 0x15; }},
+      {"FreedBuffer", "the handle of a buffer that was freed", "registration.refuses-handles",
+       [](Case& test, Wire& wire) {
+         const Bytes handle = test.device().create_buffer(kForeignBytes)->ipc_handle();
+         for (IpcTensor& tensor : wire.cache) put_handle(tensor, handle);
+       }},
+      {"FreedBufferOfTheLastTensor", "a last tensor whose buffer was freed",
+       "registration.refuses-handles",
+       [](Case& test, Wire& wire) {
+         put_handle(wire.cache.back(), test.device().create_buffer(kForeignBytes)->ipc_handle());
+       }},
+      {"BufferOfAnEndedProcess", "the handle of a buffer whose process has ended",
+       "registration.refuses-handles",
+       [](Case& test, Wire& wire) {
+         Exporter owner(test, kForeignBytes);
+         owner.end();
+         for (IpcTensor& tensor : wire.cache) put_handle(tensor, owner.memory_handle());
+       }},
+      {"BufferOfAKilledProcess", "the handle of a buffer whose process was killed",
+       "registration.refuses-handles",
+       [](Case& test, Wire& wire) {
+         Exporter owner(test, kForeignBytes);
+         owner.kill();
+         for (IpcTensor& tensor : wire.cache) put_handle(tensor, owner.memory_handle());
+       }},
+      {"SmallerAllocation", "the handle of another allocation, smaller than the tensor's storage",
+       "registration.refuses-bounds",
+       [](Case& test, Wire& wire) {
+         const std::shared_ptr<Buffer> other = test.device().create_buffer(4096);
+         wire.kept = other;
+         for (IpcTensor& tensor : wire.cache) {
+           std::vector<std::int64_t> shape = shape_of(tensor);
+           shape[1] *= kForeignBytes / (num_elements(tensor) * 2);
+           reshape(tensor, shape);
+           std::get<TorchIpcHandle>(tensor.handle).storage_size_bytes = Int(kForeignBytes);
+           put_handle(tensor, other->ipc_handle());
+         }
+       }},
       {"GarbageHandle", "a memory handle of arbitrary bytes", "registration.refuses-handles",
        [](Case& test, Wire& wire) {
          for (IpcTensor& tensor : wire.cache)
@@ -288,8 +337,7 @@ std::vector<Refusal> wrong_handles() {
        "registration.refuses-handles",
        [](Case& test, Wire& wire) {
          const Bytes event = test.device().create_event()->ipc_handle();
-         for (IpcTensor& tensor : wire.cache)
-           std::copy(event.begin(), event.end(), handle_of(tensor).begin() + 2);
+         for (IpcTensor& tensor : wire.cache) put_handle(tensor, event);
        }},
       {"ExpandableSegment", "a handle of an expandable segment (type byte e)",
        "registration.refuses-handles",
@@ -350,7 +398,7 @@ void add_registration_refusal_cases(CaseList& cases) {
            {refusal.requirement, "registration.refusal-leaves-nothing", "refusal.server-lives"},
            "REGISTER_KV_CACHE with " + refusal.claim +
                " is refused by silence, and leaves nothing half registered.",
-           {Capability::kHostDevice},
+           {Capability::kDevice},
            [refusal](Case& test) { expect_refused(test, refusal); }});
 }
 

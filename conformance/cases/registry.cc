@@ -107,7 +107,7 @@ void add_renumbering_cases(CaseList& list) {
             .claim =
                 "The five payloads of 0.4.4's REGISTER_KV_CACHE, without layout hints, register "
                 "nothing.",
-            .needs = {Capability::kHostDevice},
+            .needs = {Capability::kDevice},
             .body = [](Case& test) {
               Stage stage(test);
               Client client = test.client();

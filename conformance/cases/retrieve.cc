@@ -11,7 +11,7 @@
 namespace kvc::conformance {
 namespace {
 
-const std::vector<Capability> kNeeds = {Capability::kHostDevice};
+const std::vector<Capability> kNeeds = {Capability::kDevice};
 
 // `num_chunks` chunks stored from the first places on; answers what they hold.
 Contents stored(Case& test, EnginePlayer& player, const Tokens& tokens, std::size_t num_chunks) {

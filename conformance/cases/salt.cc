@@ -8,7 +8,7 @@
 namespace kvc::conformance {
 namespace {
 
-const std::vector<Capability> kNeeds = {Capability::kHostDevice};
+const std::vector<Capability> kNeeds = {Capability::kDevice};
 
 void tenants_are_apart(Case& test) {
   EnginePlayer player = registered_player(test, small_shape(test, 6));

@@ -9,7 +9,7 @@
 namespace kvc::conformance {
 namespace {
 
-const std::vector<Capability> kNeeds = {Capability::kHostDevice};
+const std::vector<Capability> kNeeds = {Capability::kDevice};
 
 void ends_twice(Case& test) {
   EnginePlayer player = registered_player(test, small_shape(test, 2));

@@ -62,13 +62,13 @@ std::vector<Capability> capabilities_of(RequestType type) {
     case RequestType::kRegisterKvCache:
     case RequestType::kStore:
     case RequestType::kRetrieve:
-      return {Capability::kHostDevice};
+      return {Capability::kDevice};
     case RequestType::kQueryPrefetchLookupHits:
       return {Capability::kLookupHits};
     case RequestType::kCbLookupPreComputed:
       return {Capability::kBlendV1};
     case RequestType::kCbRetrievePreComputed:
-      return {Capability::kBlendV1, Capability::kHostDevice};
+      return {Capability::kBlendV1, Capability::kDevice};
     case RequestType::kCbUnregisterKvCache:
     case RequestType::kCbLookupPreComputedV2:
       return {Capability::kBlendV2};
@@ -76,7 +76,7 @@ std::vector<Capability> capabilities_of(RequestType type) {
     case RequestType::kCbStorePreComputed:
     case RequestType::kCbStoreFinal:
     case RequestType::kCbRetrievePreComputedV2:
-      return {Capability::kBlendV2, Capability::kHostDevice};
+      return {Capability::kBlendV2, Capability::kDevice};
     default:
       return {};
   }

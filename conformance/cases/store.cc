@@ -11,7 +11,7 @@
 namespace kvc::conformance {
 namespace {
 
-const std::vector<Capability> kNeeds = {Capability::kHostDevice};
+const std::vector<Capability> kNeeds = {Capability::kDevice};
 
 // RETRIEVE of chunks [first, last) of `tokens`, found by a LOOKUP of its own, into chunk place
 // `place` and on.

@@ -237,7 +237,7 @@ std::vector<Refusal> bad_blocks() {
 void add_refusal(CaseList& cases, const Refusal& refusal, bool store) {
   const std::string noun = store ? "Store" : "Retrieve";
   const std::string request = store ? "STORE" : "RETRIEVE";
-  std::vector<Capability> needs = {Capability::kHostDevice};
+  std::vector<Capability> needs = {Capability::kDevice};
   if (refusal.hostile) needs.push_back(Capability::kSecurity);
   cases.add(
       {noun + ".Refuses" + refusal.id,

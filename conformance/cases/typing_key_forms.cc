@@ -64,7 +64,7 @@ void add_typing_key_form_cases(CaseList& list, const Registry&) {
             .proves = {"typing.key", "typing.map-forms", "typing.any-encoding"},
             .claim = "A chunk stored under a plain Key is found under the same Key without "
                      "cache_salt, shuffled, with repeated or unknown fields, or encoded longer.",
-            .needs = {Capability::kHostDevice},
+            .needs = {Capability::kDevice},
             .body = odd_keys_are_the_same_key});
 }
 

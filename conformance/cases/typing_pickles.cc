@@ -51,7 +51,7 @@ CaseSpec pickle_case(const std::string& claim_id, const std::string& claim,
   spec.id = "Typing.Pickle_" + claim_id;
   spec.proves = {requirement};
   spec.claim = claim;
-  spec.needs = {Capability::kHostDevice};
+  spec.needs = {Capability::kDevice};
   spec.body = [body = std::move(body)](Case& test) {
     Stage stage(test);
     body(test, stage, stage.tensor());

@@ -127,7 +127,9 @@ class Prober {
     const auto answers = [&](RequestType type) { return out.answer(type) == Answer::kAnswers; };
     const bool of_blend = answers(RequestType::kCbRegisterKvCache);
     if (of_blend || answers(RequestType::kRegisterKvCache)) {
-      out.set(Capability::kHostDevice);
+      out.set(Capability::kDevice);
+      out.set(context_.device().name() == "cuda" ? Capability::kCudaDevice
+                                                 : Capability::kHostDevice);
       client_.send_values(
           of_blend ? RequestType::kCbUnregisterKvCache : RequestType::kUnregisterKvCache,
           instance_);
@@ -193,7 +195,8 @@ bool Capabilities::is_name(const std::string& name) {
 std::string Capabilities::text() const {
   std::string has;
   for (const Capability capability : present_)
-    has += (has.empty() ? "" : ", ") + std::string(to_string(capability));
+    if (capability != Capability::kDevice)  // which one says it
+      has += (has.empty() ? "" : ", ") + std::string(to_string(capability));
   std::string silent;
   for (const auto& [type, answer] : answers_)
     if (answer == Answer::kSilent)

@@ -24,8 +24,8 @@ bool is_title_case(std::string_view word) {
 
 std::string_view to_string(Capability capability) {
   constexpr std::array<std::string_view, kNumCapabilities> kNames = {
-      "host-device", "blend-v1", "blend-v2",       "lookup-hits",
-      "small-cache", "security", "blend-patterns", "blend-whole"};
+      "device",      "host-device", "cuda-device", "blend-v1",       "blend-v2",
+      "lookup-hits", "small-cache", "security",    "blend-patterns", "blend-whole"};
   return kNames.at(static_cast<std::size_t>(capability));
 }
 

@@ -26,7 +26,9 @@ namespace kvc::conformance {
 
 // What a server may lack; probed by the runner, never asked for.
 enum class Capability {
-  kHostDevice,  // REGISTER with a host-device buffer answers
+  kDevice,      // REGISTER with a buffer of the run's device (--device) answers
+  kHostDevice,  // and that is the host device
+  kCudaDevice,  // and that is a GPU
   kBlendV1,     // CB_LOOKUP_PRE_COMPUTED answers
   kBlendV2,     // CB_LOOKUP_PRE_COMPUTED_V2 answers
   kLookupHits,  // QUERY_PREFETCH_LOOKUP_HITS answers
@@ -37,8 +39,8 @@ enum class Capability {
                    // (--blend-start, or --start tells)
   kBlendWhole,     // blend-v1, and no such patterns are known: the whole query is one paragraph
 };
-inline constexpr int kNumCapabilities = 8;
-std::string_view to_string(Capability capability);  // "host-device", "blend-v1", …
+inline constexpr int kNumCapabilities = 10;
+std::string_view to_string(Capability capability);  // "device", "blend-v1", …
 std::optional<Capability> parse_capability(std::string_view name);
 
 // A case can fill this much in a second or two, and the real server takes no less than 1 GiB.

@@ -13,6 +13,7 @@
 #include "conformance/doctor/doctor_command.h"
 #include "conformance/harness/decode_command.h"
 #include "conformance/harness/explain.h"
+#include "conformance/harness/exporter.h"
 #include "conformance/harness/nearest.h"
 #include "conformance/harness/replay_command.h"
 #include "conformance/harness/run.h"
@@ -322,6 +323,12 @@ int run_command_line(int argc, char** argv, const Suites& suites) {
       "  kvconform decode '01|0e|a24f4b'                            and its reply\n"
       "  kvconform decode repro/Envelope.EchoesShortUids/frames.kvr");
   decode_app->add_option("--release", line.run.release, "Release of the protocol");
+  ExportOptions exported;
+  // For ourselves: a process whose memory a case registers. In no list of commands.
+  CLI::App* export_app = app.add_subcommand("export", "Export memory and an event")->group("");
+  export_app->add_option("--device", exported.device, "Of which device");
+  export_app->add_option("--size-bytes", exported.size_bytes, "How much memory")->required();
+  export_app->add_flag("--pending", exported.pending, "The event is not complete");
 
   try {
     app.parse(argc, argv);
@@ -339,6 +346,7 @@ int run_command_line(int argc, char** argv, const Suites& suites) {
       finish_run_options(*testee, line, argc, argv);
       return run_command(line, registry, suites);
     }
+    if (*export_app) return run_exporter(exported);
     if (*list) {
       list_cases(suites.all(registry), Ledger::embedded(), line.json, std::cout);
       return kOk;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 #include <numeric>
+#include <span>
 #include <thread>
 
 #include "conformance/harness/event_wait.h"
@@ -58,7 +59,6 @@ struct EnginePlayer::Impl {
         buffers.push_back(device.create_buffer(tensor.size_bytes));
       }
     }
-    fill_all(0);
   }
 
   // Every byte of every tensor, as it is now.
@@ -104,9 +104,28 @@ struct EnginePlayer::Impl {
     });
   }
 
+  // Whether blocks are read and written row by row: what is on a GPU and too large to be copied
+  // whole for each.
+  bool by_rows() const {
+    constexpr std::size_t kLarge = std::size_t{64} << 20;
+    std::size_t total = 0;
+    for (const TensorPlan& tensor : geometry.tensors()) total += tensor.size_bytes;
+    return !is_on_host(*buffers.front()) && total > kLarge;
+  }
+
   // Calls write(index, row, bytes of the row) for every row of each of the blocks.
   template <class Write>
   void edit_rows(const BlockIds& block_ids, Write write) {
+    if (by_rows()) {
+      Bytes bytes;
+      for (std::size_t i = 0; i < block_ids.size(); ++i)
+        geometry.for_each_row(static_cast<std::size_t>(block_ids[i]), [&](const RowPlace& row) {
+          bytes.resize(row.size);
+          write(i, row, bytes.data());
+          write_buffer(*buffers[row.tensor], offsets[row.tensor] + row.offset, bytes);
+        });
+      return;
+    }
     edit([&](const std::vector<std::uint8_t*>& bytes) {
       for (std::size_t i = 0; i < block_ids.size(); ++i)
         geometry.for_each_row(static_cast<std::size_t>(block_ids[i]), [&](const RowPlace& row) {
@@ -184,6 +203,25 @@ KVCache EnginePlayer::kv_cache() const {
     cache.push_back(std::move(tensor));
   }
   return cache;
+}
+
+std::shared_ptr<const BlockSpace> EnginePlayer::block_space() const {
+  std::vector<TensorDesc> tensors;
+  for (std::size_t i = 0; i < impl_->buffers.size(); ++i) {
+    const TensorPlan& plan = impl_->geometry.tensors()[i];
+    TensorDesc& desc = tensors.emplace_back();
+    desc.dtype = plan.dtype;
+    desc.element_size = plan.element_size;
+    desc.shape = plan.shape;
+    desc.stride = plan.stride;
+    desc.storage_offset = static_cast<std::int64_t>(plan.storage_offset);
+    desc.base_offset_bytes = impl_->offsets[i] + plan.storage_offset * plan.element_size;
+    desc.available_bytes = plan.size_bytes - plan.storage_offset * plan.element_size;
+  }
+  Result<Layout> layout =
+      discover_layout(std::move(tensors), engine_type(), hints(), impl_->chunk_size);
+  if (!layout) impl_->test.harness("the engine's own layout: " + layout.error().text());
+  return std::make_shared<const BlockSpace>(BlockSpace{std::move(layout).value(), impl_->buffers});
 }
 
 LayoutHints EnginePlayer::hints() const {
@@ -305,6 +343,18 @@ void EnginePlayer::put(const BlockIds& block_ids, const Contents& contents) {
 }
 
 Contents EnginePlayer::contents(const BlockIds& block_ids) const {
+  if (impl_->by_rows()) {
+    Contents contents;
+    for (const std::int64_t block : block_ids) {
+      Bytes& content = contents.emplace_back();
+      impl_->geometry.for_each_row(static_cast<std::size_t>(block), [&](const RowPlace& row) {
+        content.resize(content.size() + row.size);
+        read_buffer(*impl_->buffers[row.tensor], impl_->offsets[row.tensor] + row.offset,
+                    std::span(content).last(row.size));
+      });
+    }
+    return contents;
+  }
   MemoryImage copies;
   const std::vector<std::uint8_t*> bytes = impl_->on_host(copies);
   Contents contents;

@@ -26,7 +26,7 @@ using Contents = std::vector<Bytes>;  // one a block
 
 class EnginePlayer {
  public:
-  // Allocates the buffers and fills them with zeros. Does not register.
+  // Allocates the buffers, which are all zero. Does not register.
   EnginePlayer(Case& test, const EngineShape& shape, std::string model_name, Int world_size = 1);
   ~EnginePlayer();
   EnginePlayer(EnginePlayer&&) noexcept;
@@ -37,6 +37,8 @@ class EnginePlayer {
   Client& client();  // the engine's own client
   KVCache kv_cache() const;
   LayoutHints hints() const;
+  // The same memory, for work on a stream of the engine's own process.
+  std::shared_ptr<const BlockSpace> block_space() const;
   EngineType engine_type() const;
 
   void register_kv_cache();  // Finding unless answered

@@ -128,7 +128,8 @@ TEST(Grade, LeavesLinesAloneThatTheRunLeavesOut) {
   };
   EXPECT_EQ(graded(Capability::kSecurity), Grade::kSkipped);
   EXPECT_EQ(graded(Capability::kSmallCache), Grade::kSkipped);
-  EXPECT_EQ(graded(Capability::kHostDevice), Grade::kStaleLine);
+  EXPECT_EQ(graded(Capability::kCudaDevice), Grade::kSkipped);
+  EXPECT_EQ(graded(Capability::kDevice), Grade::kStaleLine);
 }
 
 TEST(Grade, ExcusesNothingAfterItsDate) {

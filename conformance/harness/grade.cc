@@ -9,10 +9,10 @@
 namespace kvc::conformance {
 namespace {
 
-// Skipped for how the run was called (no --security, no known cache size), not for what the server
-// lacks: then a line about the case is neither right nor wrong.
+// Skipped for how the run was called (no --security, no known cache size, no GPU), not for what the
+// server lacks: then a line about the case is neither right nor wrong.
 bool left_out_by_the_run(const CaseResult& result) {
-  const auto settings = {Capability::kSecurity, Capability::kSmallCache};
+  const auto settings = {Capability::kSecurity, Capability::kSmallCache, Capability::kCudaDevice};
   return result.verdict == Verdict::kSkipped &&
          std::find_first_of(result.spec.needs.begin(), result.spec.needs.end(), settings.begin(),
                             settings.end()) != result.spec.needs.end();

@@ -15,6 +15,17 @@ Finding harness_fault(const std::string& what) {
   return {Verdict::kHarness, "the harness can carry out the case", what, ""};
 }
 
+// What only the run's own --device decides is no lack of the server's.
+std::string lack_in_words(Capability need, RunContext& context) {
+  const Device* const device = context.device_or_null();
+  const bool on_gpu = device != nullptr && device->name() == "cuda";
+  if (need == Capability::kCudaDevice && !on_gpu)
+    return "the run plays its engines on no GPU (--device cuda)";
+  if (need == Capability::kHostDevice && on_gpu)
+    return "the run plays its engines on a GPU, and not on the host device";
+  return "the server lacks " + std::string(to_string(need));
+}
+
 }  // namespace
 
 std::optional<std::string> Judge::make_ready(const CaseSpec& spec) {
@@ -89,7 +100,7 @@ CaseResult Judge::judge(const CaseSpec& spec) {
     if (capabilities_.has(need)) continue;
     result.verdict = Verdict::kSkipped;
     result.finding = {Verdict::kSkipped, "the server has " + std::string(to_string(need)),
-                      "the server lacks " + std::string(to_string(need)), ""};
+                      lack_in_words(need, context_), ""};
     return result;
   }
   try {

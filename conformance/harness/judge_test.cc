@@ -77,6 +77,16 @@ TEST(Judge, PassesARightServer) {
   EXPECT_EQ(to_string(run.judge.judge(spec_of(send_poison)).verdict), "PASS");
 }
 
+TEST(Judge, SkipsWhatIsMissingAndSaysWhoseLackItIs) {
+  StubRun run({});
+  CaseResult result = run.judge.judge(spec_of(call_noop, {Capability::kBlendV1}));
+  EXPECT_EQ(to_string(result.verdict), "SKIPPED");
+  EXPECT_EQ(result.finding.actual, "the server lacks blend-v1");
+  result = run.judge.judge(spec_of(call_noop, {Capability::kCudaDevice}));
+  EXPECT_EQ(to_string(result.verdict), "SKIPPED");
+  EXPECT_EQ(result.finding.actual, "the run plays its engines on no GPU (--device cuda)");
+}
+
 TEST(Judge, FindsAWrongResult) {
   StubServer::Flaws flaws;
   flaws.answers_wrong = true;

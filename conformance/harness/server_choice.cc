@@ -62,8 +62,8 @@ RunSettings settings_of(const RunOptions& options) {
 std::unique_ptr<Device> device_of(const std::string& name) {
   if (name == "host") {
     try {
-      sweep_dead_processes("kvconform");
-      return create_host_device("kvconform");
+      sweep_dead_processes(kDeviceNamePrefix);
+      return create_host_device(kDeviceNamePrefix);
     } catch (const std::exception& error) {
       throw UsageError(
           fmt::format("no host device: {}. It needs a writable /dev/shm; without one, "

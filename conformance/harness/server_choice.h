@@ -17,6 +17,8 @@ namespace kvc::conformance {
 
 RunSettings settings_of(const RunOptions& options);
 
+inline constexpr const char* kDeviceNamePrefix = "kvconform";  // of what the host device makes
+
 // "host", "cuda" or "none", which is null.
 std::unique_ptr<Device> device_of(const std::string& name);
 

@@ -143,14 +143,16 @@ TEST(ReportDiff, CallsFlakyWhatChangesItsMindOnOneServer) {
 
 TEST(ReportDiff, TakesALostCapabilityForARegression) {
   RunReport before = good();
-  before.capabilities.set(Capability::kHostDevice);
-  RunReport now =
-      with(good(), 2, Grade::kSkipped, Verdict::kSkipped, "the server lacks host-device");
+  before.capabilities.set(Capability::kDevice);
+  RunReport now = with(good(), 2, Grade::kSkipped, Verdict::kSkipped, "the server lacks device");
   const ReportDiff diff = diff_reports(loaded(before), loaded(now));
   EXPECT_EQ(only_change(diff), Change::kLost);
   EXPECT_EQ(diff.exit_code(), 1);
-  EXPECT_THAT(diff.server, testing::ElementsAre("it lost host-device"));
+  EXPECT_THAT(diff.server, testing::ElementsAre("it lost device"));
   now = with(good(), 2, Grade::kSkipped, Verdict::kSkipped, "the server lacks security");
+  EXPECT_EQ(diff_reports(loaded(good()), loaded(now)).exit_code(), 0);
+  now = with(good(), 2, Grade::kSkipped, Verdict::kSkipped,
+             "the run plays its engines on no GPU (--device cuda)");
   EXPECT_EQ(diff_reports(loaded(good()), loaded(now)).exit_code(), 0);
 }
 
