@@ -26,6 +26,8 @@ namespace kvc::mutants {
 namespace {
 
 constexpr std::chrono::milliseconds kMoment{2};
+// Where who comes between must have got an answer first.
+constexpr std::chrono::milliseconds kLongMoment{20};
 constexpr std::size_t kNumThreads = 8;
 constexpr const char* kProperty = "Concurrency.*";
 
@@ -199,7 +201,7 @@ void one_lock_for_two(const Parts& parts) {
       static_cast<void>(parts.engine.query_prefetch_status(key->request_id));
       outcome = call.next();
     }
-    if (!second) std::this_thread::sleep_for(kMoment);
+    if (!second) std::this_thread::sleep_for(kLongMoment);
     at_work->end(name);
     return outcome;
   });
@@ -211,7 +213,7 @@ void published_before_copied(Unit unit, Stream& stream) {
   stream.begin_unit();
   if (unit.wait_for != nullptr) stream.wait(unit.wait_for);
   stream.host_function(unit.finish);
-  stream.host_function([](bool) { std::this_thread::sleep_for(kMoment); });
+  stream.host_function([](bool) { std::this_thread::sleep_for(kLongMoment); });
   stream.copy(unit.space, unit.copies);
   stream.record(unit.done);
 }
