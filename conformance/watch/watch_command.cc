@@ -110,25 +110,25 @@ class Recording {
  public:
   explicit Recording(const WatchOptions& options) {
     if (options.record.empty()) return;
-    file_.emplace(options.record, std::ios::binary | std::ios::trunc);
-    if (!*file_) throw UsageError("cannot write " + options.record);
+    file_.open(options.record, std::ios::binary | std::ios::trunc);
+    if (!file_) throw UsageError("cannot write " + options.record);
     ReplayHeader header;
     header.release = options.release;
-    *file_ << write_replay_header(header);
+    file_ << write_replay_header(header);
   }
   void add(const Passed& passed, const std::vector<ByteView>& frames) {
-    if (!file_) return;
+    if (!file_.is_open()) return;
     TraceEntry entry{passed.t_ms, passed.client, passed.sent, {}};
     for (const ByteView frame : frames) entry.frames.push_back(to_bytes(frame));
-    *file_ << write_replay_entry(entry);
+    file_ << write_replay_entry(entry);
   }
   // So that a killed watch leaves all but the last moment.
   void flush() {
-    if (file_) file_->flush();
+    if (file_.is_open()) file_.flush();
   }
 
  private:
-  std::optional<std::ofstream> file_;
+  std::ofstream file_;  // closed: nothing is recorded
 };
 
 class Watch {
