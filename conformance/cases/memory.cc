@@ -3,6 +3,7 @@
 //
 // Memory: whose it is, and until when. An instance's memory is its process's; the server opens it,
 // and lets it go. What does not open is in registration_refusals.cc.
+#include "conformance/cases/expect_serves.h"
 #include "conformance/cases/memory_support.h"
 #include "conformance/harness/exporter.h"
 
@@ -23,16 +24,6 @@ KVCache in_memory_of(const EnginePlayer& player, const Exporter& owner) {
 
 std::size_t tensor_bytes(const EnginePlayer& player) {
   return player.geometry().tensors().front().size_bytes;
-}
-
-void expect_serves(Case& test, EnginePlayer& player, const std::string& what) {
-  const Tokens tokens = player.fresh_chunks(1);
-  const Contents contents = player.fill(player.blocks(0), test.random()());
-  const Key key = player.key(tokens);
-  player.store_ok(key, player.blocks(0), what + ", STORE");
-  test.expect_equal(player.lookup(key), Int(1), what + ", chunks found by LOOKUP");
-  player.retrieve_ok(key, player.blocks(1), 0, what + ", RETRIEVE");
-  player.expect_contents(player.blocks(1), contents, what);
 }
 
 // What an instance in `owner`'s memory stored: that memory's byte, everywhere.

@@ -3,6 +3,7 @@
 //
 // Registration: what REGISTER_KV_CACHE and UNREGISTER_KV_CACHE make of instances.
 #include "conformance/cases/data_cases.h"
+#include "conformance/cases/expect_serves.h"
 #include "conformance/harness/engine_player.h"
 #include "kvc/device/host_device.h"
 
@@ -10,17 +11,6 @@ namespace kvc::conformance {
 namespace {
 
 const std::vector<Capability> kNeeds = {Capability::kDevice};
-
-// One chunk through `player`, exact.
-void expect_serves(Case& test, EnginePlayer& player, const std::string& what) {
-  const Tokens tokens = player.fresh_chunks(1);
-  const Contents contents = player.fill(player.blocks(0), test.random()());
-  const Key key = player.key(tokens);
-  player.store_ok(key, player.blocks(0), what + ", STORE");
-  test.expect_equal(player.lookup(key), Int(1), what + ", chunks found by LOOKUP");
-  player.retrieve_ok(key, player.blocks(1), 0, what + ", RETRIEVE");
-  player.expect_contents(player.blocks(1), contents, what);
-}
 
 void second_is_ignored(Case& test) {
   EnginePlayer first = registered_player(test, small_shape(test, 3));

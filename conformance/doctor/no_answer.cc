@@ -6,6 +6,7 @@
 
 #include "conformance/doctor/listener.h"
 #include "conformance/harness/client.h"
+#include "conformance/harness/release.h"
 #include "kvc/protocol/codec.h"
 
 namespace kvc::conformance {
@@ -13,8 +14,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kLook{1500};
 constexpr std::chrono::milliseconds kAsk{300};
-// Known of a release whose registry is not here: its NOOP.
-constexpr int kNoopOf0_4_6 = 19;
 
 bool answers_noop_by(RunContext& context, const Bytes& type) {
   Client client(context);

@@ -7,6 +7,7 @@
 #include <array>
 #include <optional>
 
+#include "conformance/harness/release.h"
 #include "kvc/protocol/codec.h"
 #include "kvc/protocol/envelope.h"
 
@@ -21,7 +22,6 @@ struct Members {
 };
 constexpr std::array<Members, 4> kLater{
     {{27, "0.4.6"}, {32, "0.4.7"}, {36, "0.5.0"}, {40, "0.5.3"}}};
-constexpr int kNoopOf0_4_6 = 19;
 
 std::string later_than(int number) {
   for (const Members& later : kLater) {

@@ -71,13 +71,23 @@ void TrafficJudge::count(const TrafficFault& fault) {
   tell_(fault);
 }
 
+TrafficFault TrafficJudge::fault_of(const SeenMessage& message, Side side, const std::string& rule,
+                                    const std::string& what, bool note) const {
+  const Frames frames = owned(message.frames);
+  return {message.t_ms,
+          message.client,
+          side,
+          note,
+          rule,
+          what,
+          cut(message.sent ? describe_request(registry_, frames)
+                           : describe_response(registry_, frames)),
+          frames_hex(frames, kHexBytesMax)};
+}
+
 void TrafficJudge::tell(const SeenMessage& message, Side side, const std::string& rule,
                         const std::string& what, bool note) {
-  const Frames frames = owned(message.frames);
-  count({message.t_ms, message.client, side, note, rule, what,
-         cut(message.sent ? describe_request(registry_, frames)
-                          : describe_response(registry_, frames)),
-         frames_hex(frames, kHexBytesMax)});
+  count(fault_of(message, side, rule, what, note));
 }
 
 void TrafficJudge::see(const SeenMessage& message) {
@@ -96,11 +106,9 @@ void TrafficJudge::refuse(const SeenMessage& message, ClientState& client, const
                           const std::string& what) {
   ++num_illegal_;
   const std::string hint = client.told_release ? "" : release_hint(registry_, message.frames);
-  tell(message, Side::kClient, rule, what);
-  const Frames frames = owned(message.frames);
   const bool poison = rule == "envelope.too-few-frames" || rule == "envelope.unknown-type";
-  suspects_.push_back({message.t_ms, message.client, poison,
-                       cut(describe_request(registry_, frames)), frames_hex(frames, kHexBytesMax)});
+  suspects_.push_back({fault_of(message, Side::kClient, rule, what), poison});
+  count(suspects_.back().fault);
   if (suspects_.size() > kSuspectsMax) suspects_.pop_front();
   if (!hint.empty()) {
     client.told_release = true;
@@ -112,7 +120,7 @@ void TrafficJudge::refuse(const SeenMessage& message, ClientState& client, const
   Pending pending;
   pending.type_frame = to_bytes(message.frames[1]);
   pending.t_ms = message.t_ms;
-  pending.request = suspects_.back().message;
+  pending.request = suspects_.back().fault.message;
   client.pending[uid_of(message)].push_back(std::move(pending));
 }
 
@@ -277,19 +285,21 @@ void TrafficJudge::tell_dead(double now_ms, double oldest_ms) {
                      ""};
   // Answers to what was asked before it may still have come after it.
   const auto may_be = [&](const Suspect& suspect) {
-    return suspect.t_ms >= last_reply_ms_ - kStillAnsweredMs && suspect.t_ms <= oldest_ms;
+    return suspect.fault.t_ms >= last_reply_ms_ - kStillAnsweredMs &&
+           suspect.fault.t_ms <= oldest_ms;
   };
   auto found = std::find_if(suspects_.begin(), suspects_.end(), [&](const Suspect& suspect) {
     return suspect.poison && may_be(suspect);
   });
   if (found == suspects_.end()) found = std::find_if(suspects_.begin(), suspects_.end(), may_be);
   if (found != suspects_.end()) {
-    fault.client = found->client;
+    const TrafficFault& cause = found->fault;
+    fault.client = cause.client;
     fault.what += fmt::format("; the first message since then that {} is client {}'s at {:.0f} ms",
-                              found->poison ? "ends a real 0.4.5" : "it had to drop", found->client,
-                              found->t_ms);
-    fault.message = found->message;
-    fault.frames = found->frames;
+                              found->poison ? "ends a real 0.4.5" : "it had to drop", cause.client,
+                              cause.t_ms);
+    fault.message = cause.message;
+    fault.frames = cause.frames;
   }
   count(fault);
 }

@@ -93,12 +93,9 @@ class TrafficJudge {
     std::uint64_t last_sync_answered = 0;
     bool told_release = false;
   };
-  struct Suspect {  // a message that the server should have dropped
-    double t_ms = 0;
-    int client = 0;
+  struct Suspect {        // a message that the server should have dropped
+    TrafficFault fault;   // as it was told
     bool poison = false;  // known to end the thread of a real 0.4.5
-    std::string message;
-    std::string frames;
   };
 
   void see_request(const SeenMessage& message, ClientState& client);
@@ -109,6 +106,8 @@ class TrafficJudge {
               const std::string& what);
   void watch_locks(const std::vector<Value>& payloads, const SeenMessage& message,
                    Pending& pending);
+  TrafficFault fault_of(const SeenMessage& message, Side side, const std::string& rule,
+                        const std::string& what, bool note = false) const;
   void tell(const SeenMessage& message, Side side, const std::string& rule, const std::string& what,
             bool note = false);
   void count(const TrafficFault& fault);

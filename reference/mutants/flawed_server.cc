@@ -29,17 +29,6 @@ using server::RouterServer;
 constexpr int kCannotStartExitCode = 2;
 constexpr const char* kShmPrefix = "kvmutant";
 
-EngineOptions engine_options(const server::Options& options) {
-  EngineOptions out;
-  out.chunk_size = options.chunk_size;
-  out.l1_size_bytes = options.l1_size_bytes();
-  out.read_ttl = std::chrono::seconds(options.read_ttl_s);
-  out.write_ttl = std::chrono::seconds(options.write_ttl_s);
-  out.event_log_path = options.event_log;
-  out.paragraphs = options.paragraphs;
-  return out;
-}
-
 // Made on the loop's thread.
 class FlawedSink final : public ReplySink {
  public:
@@ -67,24 +56,12 @@ class FlawedSink final : public ReplySink {
   const std::thread::id loop_ = std::this_thread::get_id();
 };
 
-// Handlers that run post to the server: they end before it does.
-class PoolStopper {
- public:
-  explicit PoolStopper(HandlerTable& handlers) : handlers_(handlers) {}
-  ~PoolStopper() { handlers_.stop_pools(); }
-  PoolStopper(const PoolStopper&) = delete;
-  PoolStopper& operator=(const PoolStopper&) = delete;
-
- private:
-  HandlerTable& handlers_;
-};
-
 void serve(const server::Options& options, Changes changes, RequestLog& log) {
   const server::StopSignal stop_signal;
   sweep_dead_processes(kShmPrefix);
   std::unique_ptr<Device> device = create_host_device(kShmPrefix);
   if (changes.units) device = create_flawed_device(std::move(device), changes.units);
-  EngineOptions engine_of = engine_options(options);
+  EngineOptions engine_of = server::engine_options(options);
   if (changes.options) changes.options(engine_of);
   Engine engine(std::move(engine_of), *device);
   HandlerTable handlers(registry_0_4_5());
@@ -97,7 +74,7 @@ void serve(const server::Options& options, Changes changes, RequestLog& log) {
   RouterServer router(context, options.bind, log);
   FlawedSink sink(router, changes);
   Dispatcher dispatcher(handlers, sink, log);
-  const PoolStopper stop_pools_first(handlers);
+  const server::PoolStopper stop_pools_first(handlers);
   std::printf("kvserver ready %s\n", router.endpoint().c_str());
   std::fflush(stdout);
   const auto dispatch = [&](Message message) { dispatcher.dispatch(std::move(message)); };

@@ -51,6 +51,17 @@ Result<void> add_all(HandlerTable& table, Engine& engine) {
 
 }  // namespace
 
+EngineOptions engine_options(const Options& options) {
+  EngineOptions out;
+  out.chunk_size = options.chunk_size;
+  out.l1_size_bytes = options.l1_size_bytes();
+  out.read_ttl = std::chrono::seconds(options.read_ttl_s);
+  out.write_ttl = std::chrono::seconds(options.write_ttl_s);
+  out.event_log_path = options.event_log;
+  out.paragraphs = options.paragraphs;
+  return out;
+}
+
 Result<void> add_engine_handlers(HandlerTable& table, Engine& engine, const PoolSizes& sizes) {
   if (Result<void> added = add_all(table, engine); !added) return added;
   if (Result<void> assigned = table.add_affinity_thread_pool(

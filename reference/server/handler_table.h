@@ -164,4 +164,17 @@ class HandlerTable {
   std::array<std::optional<HandlerEntry>, kNumRequestTypes> entries_;
 };
 
+// Handlers that run post to the server: made after it, this ends them before it, however the scope
+// is left.
+class PoolStopper {
+ public:
+  explicit PoolStopper(HandlerTable& handlers) : handlers_(handlers) {}
+  ~PoolStopper() { handlers_.stop_pools(); }
+  PoolStopper(const PoolStopper&) = delete;
+  PoolStopper& operator=(const PoolStopper&) = delete;
+
+ private:
+  HandlerTable& handlers_;
+};
+
 }  // namespace kvc::server

@@ -47,36 +47,14 @@ std::unique_ptr<Device> create_device(DeviceKind kind, spdlog::logger& logger) {
   return create_host_device(kShmPrefix);
 }
 
-EngineOptions engine_options(const Options& options, RequestLog& request_log) {
-  EngineOptions out;
-  out.chunk_size = options.chunk_size;
-  out.l1_size_bytes = options.l1_size_bytes();
-  out.read_ttl = std::chrono::seconds(options.read_ttl_s);
-  out.write_ttl = std::chrono::seconds(options.write_ttl_s);
-  out.event_log_path = options.event_log;
-  out.paragraphs = options.paragraphs;
-  out.on_refusal = [&request_log](const std::string& reason) { request_log.refused(reason); };
-  return out;
-}
-
-// Handlers that run post to the server: they end before it does, however serve() is left.
-class PoolStopper {
- public:
-  explicit PoolStopper(HandlerTable& handlers) : handlers_(handlers) {}
-  ~PoolStopper() { handlers_.stop_pools(); }
-  PoolStopper(const PoolStopper&) = delete;
-  PoolStopper& operator=(const PoolStopper&) = delete;
-
- private:
-  HandlerTable& handlers_;
-};
-
 void serve(const Options& options, spdlog::logger& logger, RequestLog& request_log) {
   const StopSignal stop_signal;
   if (const std::size_t num_swept = sweep_dead_processes(kShmPrefix); num_swept > 0)
     logger.info("removed {} shared memory objects of servers that died", num_swept);
   const std::unique_ptr<Device> device = create_device(options.device, logger);
-  Engine engine(engine_options(options, request_log), *device);
+  EngineOptions engine_of = engine_options(options);
+  engine_of.on_refusal = [&request_log](const std::string& reason) { request_log.refused(reason); };
+  Engine engine(std::move(engine_of), *device);
   HandlerTable handlers(registry_0_4_5());
   Result<void> ready =
       add_engine_handlers(handlers, engine, {options.max_gpu_workers, options.max_cpu_workers});
